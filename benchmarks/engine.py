@@ -42,15 +42,17 @@ def bf16(settings: Settings) -> dict[str, Any]:
     from transformers import DynamicCache
 
     from benchmarks.speed.peers.transformers import reference
+    from specedit.engines.huggingface.modules import cache_argument
 
     torch.set_num_threads(thread_count(settings.threads))
     model = reference(settings.model)
     cache = DynamicCache(config=model.config)
+    named: Any = {cache_argument(model): cache}
     ids = torch.tensor([_ids(CONTEXT)])
 
     @torch.inference_mode()
     def feed(part: torch.Tensor, rows: int) -> None:
-        out = model(input_ids=part, past_key_values=cache, use_cache=True, logits_to_keep=rows)
+        out = model(input_ids=part, **named, use_cache=True, logits_to_keep=rows)
         out.logits[0].argmax(-1)
 
     for at in range(0, CONTEXT, 256):

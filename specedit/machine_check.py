@@ -136,7 +136,7 @@ def _model(settings: Settings) -> Facts:
         yield Fact("model", f"{settings.model} is not on this machine", advice, NOTE)
         needed += entry.size + int(INT8_BYTES * entry.parameters) if entry else 0
     else:
-        resolve.check_croppable(files)
+        resolve.check_usable(files)
         yield Fact("model", f"{files.name}, SHA-256 {files.sha256[:12]}, {files.path}")
         library = load()
         if settings.engine != "huggingface" and not isinstance(library, str):

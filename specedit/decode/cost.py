@@ -21,6 +21,7 @@ from specedit.files import atomic, stored
 WIDTHS = (1, 2, 4, 8, 16, 17, 32, 64, 128, 256)
 ONCE_MEASURED_WIDTH = 64  # wider passes are measured once
 MEASURING_ROUNDS = 4  # narrower ones this often
+POSITIONS_ON_A_CARD = 64  # that passes are measured behind; a recurrent model's first pass differs
 RECENT_PASSES = 9  # newest passes of a width that its cost is computed from
 MIN_PASSES = 3  # passes of a width before its cost is trusted
 DRIFT = 0.15  # a curve that is off by more is replaced
@@ -123,18 +124,25 @@ def measure(engine: Engine, *, widest: int = WIDTHS[-1]) -> Curve:
     """Measure an engine's curve after the current cache; the cache is unchanged afterwards.
 
     Narrow widths are timed in turn, `MEASURING_ROUNDS` times, and the best time is used, so that a
-    busy moment affects all widths alike. The very first pass is not counted."""
+    busy moment affects all widths alike. The very first pass is not counted; on a card, where all
+    passes are short, no width's first pass is, as it is recorded then."""
+    if engine.info.device != "cpu" and not engine.length:
+        for _ in engine.begin([0] * (POSITIONS_ON_A_CARD + 1)):
+            pass
     base = engine.length
     most = min(widest, engine.info.window - base)
     widths = [width for width in WIDTHS if width <= most]
     narrow = [width for width in widths if width < ONCE_MEASURED_WIDTH]
+    uncounted = widths[:1]
+    if engine.info.device != "cpu":
+        narrow = uncounted = widths
     best: dict[int, float] = {}
-    for number, width in enumerate((*widths[:1], *widths, *narrow * (MEASURING_ROUNDS - 1))):
+    for number, width in enumerate((*uncounted, *widths, *narrow * (MEASURING_ROUNDS - 1))):
         started = time.perf_counter()
         engine.forward([0] * width)
         seconds = time.perf_counter() - started
         engine.crop(base)
-        if number:
+        if number >= len(uncounted):
             best[width] = min(seconds, best.get(width, seconds))
     return Curve.of(best.items() or [(1, TYPICAL.seconds(1))])
 

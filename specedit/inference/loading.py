@@ -123,17 +123,13 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> E
     from specedit.engines.cores import require_torch
 
     because = f"The exact engine cannot run here: {reason}" if reason else ""
-    if settings.weights != "auto":
-        why = f"cannot run here: {reason}" if reason else f"--engine {settings.engine} leaves out"
-        raise UsageError(
-            f"--weights {settings.weights} needs the exact engine, which {why}",
-            hint="Use another model, or --weights auto and the generic engine.",
-        )
     require_torch("the generic engine" if because else "The generic engine", because)
     emit(Loading(f"Loading {files.name} with transformers"))
-    from specedit.engines.huggingface import open_huggingface
+    from specedit.engines.huggingface.loading import open_huggingface
 
-    generic = open_huggingface(files, device=settings.device, threads=threads)
+    generic = open_huggingface(
+        files, device=settings.device, threads=threads, weights=settings.weights
+    )
     if reason:
         generic.note(f"generic engine: {reason}")
     return generic
@@ -147,7 +143,7 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
         from specedit.engines.cores import may_have_gpu
 
         if may_have_gpu():
-            from specedit.engines.huggingface import pick_device
+            from specedit.engines.huggingface.loading import pick_device
 
             if (device := pick_device("auto")) != "cpu":
                 return f"this machine has a {device} device"

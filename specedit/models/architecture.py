@@ -101,7 +101,6 @@ def factors(parameters: dict[str, Any], base: float, size: int) -> tuple[float, 
 
 FAMILIES = ("qwen2", "qwen3", "llama", "mistral", "ministral", "smollm3", "granite")
 INTERLEAVED = ("llama", "smollm3", "granite")  # their GGUF files pair a head's rotating rows (0, 1)
-WORKING = "Qwen2, Qwen3, Llama, Mistral, SmolLM3, or Granite without recurrent layers"
 LAYERS = 1_000  # no model has more
 MAX_WINDOW = 1 << 20  # positions; a longer window is not used
 OUTER = {"token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head"}
@@ -126,11 +125,7 @@ _OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
 _GATE_AND_UP = ".shared_mlp.input_linear.weight"  # gate above up: Granite's layers next to experts
 _DENSE_HYBRID = "granitemoehybrid"  # all its layers may be attention, without experts: Granite 4.0
 _SMOLLM3_STEP = 4  # every fourth layer of SmolLM3 has no RoPE
-_RECURRENT = re.compile(
-    r"mamba|rwkv|recurrent|jamba|xlstm|zamba|bamba|nemotron_?h|falcon_?h1|lfm2|granite.*hybrid"
-    r"|qwen3_?(next|5)|minimax|linear|retnet|hyena|plamo2|kimi",
-    re.IGNORECASE,
-)
+MISTRAL_WINDOW = 4096  # positions, where its config.json does not name a window
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +237,25 @@ def check_tensors(
             raise ModelError(f"{path} has no tensor {shown(name)}.", hint="Fetch the model again.")
 
 
-def of_gguf(file: Gguf) -> Architecture:
-    """The numbers of a GGUF file, checked against its tensors."""
+def gguf_family(file: Gguf) -> str:
+    """The family of a GGUF file, which must be one that can be read, without a sliding window."""
     family = Fields(file.path, file.metadata).text("general.architecture", "unknown")
     if family not in FAMILIES:
         raise unknown_family(file.path, family)
+    fields = Fields(file.path, file.metadata, f"{family}.")
+    window = fields.whole("attention.sliding_window", 2**62, most=2**62)
+    if window < fields.whole("context_length", 1, most=2**62):
+        raise ModelError(
+            f"{file.path} ({family}) attends through a sliding window of {window:,}, which is not "
+            "supported in GGUF files.",
+            hint=_FOLDER,
+        )
+    return family
+
+
+def of_gguf(file: Gguf) -> Architecture:
+    """The numbers of a GGUF file, checked against its tensors."""
+    family = gguf_family(file)
     fields = Fields(file.path, file.metadata, f"{family}.")
     table = file.tensors.get("token_embd.weight")
     if table is None or len(table.shape) != 2:
@@ -279,7 +288,8 @@ def of_folder(path: Path) -> Architecture:
     """The numbers of a folder's config.json."""
     fields = Fields(path / "config.json", configuration.check_folder(path))
     family = fields.text("model_type", "unknown")
-    if dense := family == _DENSE_HYBRID:
+    layers = {*fields.texts("layer_types")}
+    if dense := is_dense_hybrid(family, layers):
         family = "granite"
     if family not in FAMILIES:
         raise unknown_family(path, family, _GENERIC)
@@ -288,7 +298,7 @@ def of_folder(path: Path) -> Architecture:
         "experts": dense and fields.known.get("num_local_experts", 1) != 0,
         "no RoPE": not rotated,
         "weights that are quantised already": fields.has("quantization_config"),
-        "a sliding window": fields.truth("use_sliding_window", False),
+        "a sliding window": _slides(fields, family, layers),
         "a bias in the gated layer": fields.truth("mlp_bias", False),
         "a bias of attention's output": family != "qwen2" and fields.truth("attention_bias", False),
     }
@@ -303,6 +313,20 @@ def of_folder(path: Path) -> Architecture:
     if dense:
         result = replace(result, inner=fields.whole("shared_intermediate_size"))
     return result
+
+
+def _slides(fields: Fields, family: str, layers: set[str]) -> bool:
+    """Whether a layer attends through a window that is shorter than the model's."""
+    if layers or not fields.truth("use_sliding_window", family not in ("qwen2", "qwen3")):
+        return bool(layers & {"sliding_attention", "chunked_attention"})
+    window = fields.known.get("sliding_window")
+    if family == "mistral" and "sliding_window" not in fields.known:
+        window = MISTRAL_WINDOW
+    if window in (None, 0):
+        return False
+    if type(window) is not int or not 0 < window <= 2**62:
+        raise fields.wrong("sliding_window", "a number of positions")
+    return window < fields.whole("max_position_embeddings", window + 1, most=2**62)
 
 
 # a field's key in a GGUF file, and in a config.json
@@ -397,11 +421,6 @@ def is_dense_hybrid(family: str, layer_types: Iterable[str]) -> bool:
     return family == _DENSE_HYBRID and bool(kinds) and kinds <= {"attention", "full_attention"}
 
 
-def is_recurrent(names: Iterable[str]) -> bool:
-    """Whether a class or family of one of these names keeps a state that cannot be cropped."""
-    return any(_RECURRENT.search(name) for name in names)
-
-
 def their_name(name: str) -> str:
     """The name of a tensor in transformers."""
     stem, _, kind = name.rpartition(".")
@@ -435,6 +454,11 @@ def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
     return results
 
 
+def interleaved(model: Architecture, name: str) -> bool:
+    """Whether a GGUF file pairs the rotating rows of this tensor's heads."""
+    return model.family in INTERLEAVED and bool(re.fullmatch(r"blk\.\d+\.attn_[qk]\.\w+", name))
+
+
 def rows(
     file: Gguf, model: Architecture, name: str, start: int = 0, stop: int | None = None
 ) -> npt.NDArray[np.float32]:
@@ -443,7 +467,7 @@ def rows(
     `start` and `stop` lie between heads.
     """
     result = file.rows(name, start, stop)
-    if model.family not in INTERLEAVED or not re.fullmatch(r"blk\.\d+\.attn_[qk]\.\w+", name):
+    if not interleaved(model, name):
         return result
     columns = result.shape[-1] if len(file.tensors[name].shape) > 1 else 1
     pairs = result.reshape(-1, model.head_size // 2, 2, columns)

@@ -4,9 +4,8 @@ A name is a catalogue name, a GGUF file, a folder with safetensors, or a hub id 
 `owner/name:file.gguf`), in this order. A model that is here needs no network; any other is
 downloaded.
 
-Which models can be used is checked before weights load. A rejected draft is removed from the KV
-cache. A recurrent state or a sliding window cannot be cropped, so such a model is refused. A draft
-model must have the target's vocabulary.
+Which models can be used is checked before weights load. A draft model must have the target's
+vocabulary.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from specedit.files import atomic, regular
 from specedit.files.regular import Lock
 from specedit.models import architecture, catalogue, store
 from specedit.models.catalogue import Listed
-from specedit.models.configuration import Fields, check_folder, read_bytes
+from specedit.models.configuration import check_folder, read_bytes
 from specedit.models.store import (
     ModelFiles,
     Record,
@@ -43,63 +42,14 @@ if TYPE_CHECKING:
     from specedit.models.tokenizer import Tokenizer
 
 
-MISTRAL_WINDOW = 4096  # positions, where its config.json does not name a window
-
-
-def check_croppable(files: ModelFiles) -> None:
-    """Refuse a model whose KV cache cannot be cropped, or whose folder brings code."""
+def check_usable(files: ModelFiles) -> None:
+    """Refuse a folder that brings code, and a GGUF file of a family that is not read."""
     if files.kind == "folder":
-        _check_config(files)
+        check_folder(files.path)
     elif not any(files.sha256 == entry.sha256 for entry in catalogue.CATALOGUE):
-        _check_gguf(files)  # the digest of a known model is enough: 0.1 s less at every start
+        from specedit.models.gguf import open_gguf  # 0.1 s, and a known model needs no check
 
-
-def _check_gguf(files: ModelFiles) -> None:
-    from specedit.models.gguf import open_gguf
-
-    fields = Fields(files.path, open_gguf(files.path, arrays=False).metadata)
-    family = fields.text("general.architecture", "unknown")
-    if architecture.is_recurrent((family,)):
-        raise _refused(files, family, "it is recurrent")
-    numbers = Fields(files.path, fields.known, f"{family}.")
-    window = _window(numbers, "attention.sliding_window")
-    if 0 < window < numbers.whole("context_length", 1, most=2**62):
-        raise _refused(files, family, f"it attends through a sliding window of {window:,}")
-    if family not in architecture.FAMILIES:
-        raise architecture.unknown_family(files.path, family)
-
-
-def _check_config(files: ModelFiles) -> None:
-    fields = Fields(files.path / "config.json", check_folder(files.path))
-    family = fields.text("model_type", "unknown")
-    kind = next(iter(fields.texts("architectures")), family)
-    text = fields.inside("text_config") or fields
-    dense = architecture.is_dense_hybrid(family, text.texts("layer_types"))
-    if architecture.is_recurrent((kind, family)) and not dense:
-        raise _refused(files, kind, "it is recurrent")
-    if other := sorted({*text.texts("layer_types")} - {"full_attention", "attention"}):
-        raise _refused(files, kind, f"it has layers of the kind {', '.join(other)[:80]}")
-    window = _window(text, "sliding_window")
-    if family == "mistral" and "sliding_window" not in text.known:
-        window = MISTRAL_WINDOW
-    used = text.truth("use_sliding_window", True) and not text.has("layer_types")
-    if used and 0 < window < text.whole("max_position_embeddings", window + 1, most=2**62):
-        raise _refused(files, kind, f"it attends through a sliding window of {window:,}")
-
-
-def _window(fields: Fields, key: str) -> int:
-    result = fields.known.get(fields.prefix + key) or 0
-    if not isinstance(result, int) or result > 2**62:
-        raise fields.wrong(key, "a number of positions")
-    return result
-
-
-def _refused(files: ModelFiles, kind: str, why: str) -> ModelError:
-    return ModelError(
-        f"{files.name} ({kind}) cannot be used: {why}, so its KV cache cannot be cropped",
-        hint="Rejected drafts are removed from the KV cache, which this model does not allow. "
-        f"Use a model with full attention: {architecture.WORKING}.",
-    )
+        architecture.gguf_family(open_gguf(files.path, arrays=False))
 
 
 def check_drafts(draft: str, draft_tokenizer: Tokenizer, target: str, tokenizer: Tokenizer) -> None:
@@ -152,7 +102,7 @@ def resolve(
         files = _present(model, root, report)
         if files is None:
             raise ModelError(f"{model} was removed from {root} while it was being opened")
-    check_croppable(files)
+    check_usable(files)
     return files
 
 

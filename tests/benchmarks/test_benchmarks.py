@@ -15,7 +15,7 @@ from endpoint import listening
 from replaying import WORDS
 from warm_server import Running, running
 
-from benchmarks import common, load, peers, quality, sandbox
+from benchmarks import card, common, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
 from benchmarks.speed import compare
 from benchmarks.speed.cases import Case
@@ -274,3 +274,20 @@ def test_every_peer_writes_each_case_and_each_run_is_a_line(script, monkeypatch,
     done = common.rows(out)
     assert [row["peer"] for row in done] == ["specedit", "specedit-plain"] * 2
     assert done[0]["tokens"] == done[1]["tokens"] == done[1]["passes"] > done[0]["passes"]
+
+
+@pytest.mark.tools
+def test_a_card_is_measured_by_one_command(tmp_path, monkeypatch, capsys):
+    before = "".join(f"total_{n} = count_{n} + {n}\n" for n in range(30))
+    edit = {"instruction": "Add 2.", "before": before, "after": before.replace("+ 20", "+ 22")}
+    path = written(tmp_path / "c.jsonl", {**CASE, **edit})
+    options = ("--shape", "tiny", "--device", "cpu", "--quick", "--cases", path)
+    run_script(card, monkeypatch, *options, "--json")
+    result = json.loads(capsys.readouterr().out)
+    (row,) = result["edits"]
+    assert (result["prompts"], result["differing"]) == (5, [])
+    assert 1 < row["passes"] < row["ids"] / 4 and row["lookup_32_s"] > 0
+    assert set(result["pass_ms"]) == {str(1 << n) for n in range(10)} and result["start_s"] > 0
+    assert "equal to transformers' own answer: 5 of 5" in card.shown(
+        {**result, "pass_ms": {1: 2.0}}
+    )

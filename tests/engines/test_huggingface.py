@@ -1,19 +1,34 @@
-"""The generic engine: the seam's arithmetic, and guarantee 1 on a tiny random model."""
+"""The generic engine: the seam's arithmetic, guarantee 1 and every family on tiny random models."""
 
 import random
+from functools import cache
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
-from effort import examples
+import torch
+from effort import FULL, examples
+from gguf import GGMLQuantizationType, quants
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_families import FAMILIES, model_of
+from tiny_families import VOCABULARY as FAMILY_VOCABULARY
 from tiny_model import VOCABULARY, tiny
 
+from benchmarks.card import SHAPES
 from specedit.decode import Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
-from specedit.engines.base import Engine, Sampling
-from specedit.engines.huggingface import HuggingFaceEngine
+from specedit.engines.base import Engine, Sampling, common
+from specedit.engines.huggingface.dequantize import BLOCKS, dequantize
+from specedit.engines.huggingface.engine import HuggingFaceEngine
+from specedit.engines.huggingface.loading import check_memory
+from specedit.engines.huggingface.passes import sample
+from specedit.engines.sampling import choose
 from specedit.errors import ModelError
+
+LIMIT = 30
 
 
 def answer(
@@ -81,18 +96,125 @@ def test_guarantee_1_the_prediction_changes_the_speed_never_the_text(
     assert fewer <= passes
 
 
-def test_a_cache_that_slides_is_refused(tmp_path):
-    from transformers import MistralConfig, MistralForCausalLM
+@cache
+def family(name: str) -> tuple[Any, list[int], list[int]]:
+    """A tiny model, a prompt, and transformers' own greedy answer."""
+    model = model_of(name)
+    prompt = [7 * n % (FAMILY_VOCABULARY - 3) + 3 for n in range(2, 30)]
+    ids = list(prompt)
+    with torch.inference_mode():
+        for _ in range(LIMIT):  # without a cache: the plainest form
+            logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits
+            ids.append(int(logits[0, -1].argmax()))
+    return model, prompt, ids[len(prompt) :]
 
-    config = MistralConfig(
-        vocab_size=8,
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        sliding_window=4,
-        max_position_embeddings=32,
-    )
-    with pytest.raises(ModelError, match="MistralForCausalLM"):
-        HuggingFaceEngine(MistralForCausalLM(config))
+
+def drafted(
+    engine: HuggingFaceEngine, prompt: list[int], wanted: list[int], seed: int
+) -> list[int]:
+    """An answer with drafts that are partly right; what a pass rejects, and sometimes more, is
+    forgotten."""
+    chance = random.Random(seed)
+    for _ in engine.begin(prompt):
+        pass
+    ids: list[int] = []
+    while len(ids) < len(wanted):
+        draft = wanted[len(ids) : len(ids) + chance.randrange(12)]
+        if draft and chance.random() < 0.7:
+            draft[chance.randrange(len(draft))] = chance.randrange(FAMILY_VOCABULARY)
+        base = engine.length
+        choices = engine.forward([[*prompt, *ids][-1], *draft]).ids
+        ids += choices[: common(draft, choices) + 1]
+        if chance.random() < 0.3:  # back to any place of the answer
+            del ids[chance.randrange(max(1, len(ids) - 9), len(ids) + 1) :]
+        engine.crop(len(prompt) + len(ids) - 1)
+        assert engine.length <= base + len(draft) + 1
+    return ids[: len(wanted)]
+
+
+@pytest.mark.parametrize("padded", [False, True], ids=["exact widths", "padded"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_any_draft_gives_the_answer_of_a_model_without_a_cache(name, padded):
+    model, prompt, wanted = family(name)
+    engine = HuggingFaceEngine(model, padded=padded)
+    for seed in range(40 if FULL else 2):
+        assert drafted(engine, prompt, wanted, seed) == wanted
+        other = [*prompt[: 5 + seed % 20], 9, 8, 7]  # another prompt in between, cut off somewhere
+        list(engine.begin(other))
+        assert engine.length == len(other) - 1
+
+
+def test_a_model_with_another_cache_runs_and_says_so():
+    assert "without static cache" in HuggingFaceEngine(family("falcon_h1")[0]).info.note
+    assert "without" not in HuggingFaceEngine(family("qwen3_5_text")[0]).info.note
+
+
+def test_a_recurrent_model_reads_only_what_follows_a_kept_state():
+    model, prompt, _ = family("qwen3_5_text")
+    engine = HuggingFaceEngine(model)
+    long = (prompt * 20)[:500]
+    engine.read_fixed(long[:100])
+    list(engine.begin(long))
+    reused = [next(iter(engine.begin([*long[:kept], 3, 4]))).reused for kept in (450, 420, 300, 90)]
+    assert reused == [435, 243, 243, 0]  # 64 and 256 before the end of the first prompt
+
+
+def test_a_cache_that_is_full_grows():
+    model, prompt, _ = family("qwen2")
+    engine = HuggingFaceEngine(model)
+    for length in (300, 5000):
+        ids = (prompt * 200)[:length]
+        list(engine.begin(ids))
+        with torch.inference_mode():
+            wanted = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, -1].argmax()
+        assert engine.forward(ids[-1:]).ids == [int(wanted)]
+
+
+@pytest.mark.parametrize("top_p", [1.0, 0.9, 0.3])
+def test_sampling_on_a_device_follows_the_rule_of_the_processor(top_p):
+    rows = torch.randn(40, 3000, generator=torch.Generator().manual_seed(1)) * 3
+    rows[:, 500:900] = rows[:, :1]  # ties
+    for seed in range(50 if FULL else 3):
+        sampling = Sampling(0.8, top_p, seed)
+        wanted = [choose(row.numpy(), sampling, 11 + at) for at, row in enumerate(rows)]
+        assert sample(rows, sampling, 11) == wanted
+
+
+def test_a_device_without_memory_is_an_error_and_the_next_run_works(monkeypatch):
+    model, prompt, wanted = family("qwen3_moe")
+    engine = HuggingFaceEngine(model)
+    list(engine.begin(prompt))
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("tried to allocate 2.00 GiB")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(model, "forward", fails)
+        with pytest.raises(ModelError, match="too little memory: tried to allocate"):
+            engine.forward(prompt[-1:])
+    assert drafted(engine, prompt, wanted, 1) == wanted
+
+
+@pytest.mark.parametrize(
+    ("free", "hint"),
+    [(13e9, "Use --weights int8 or --weights int4."), (8e9, "Use --weights int4."), (2e9, "Close")],
+)
+def test_a_model_that_does_not_fit_on_a_card_says_what_would(free, hint, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (int(free), int(free)))
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    with torch.device("meta"):
+        hollow = Qwen2ForCausalLM(Qwen2Config(**SHAPES["7b"]))
+    with pytest.raises(ModelError, match=r"needs 1\d\.\d GB in bf16") as refused:
+        check_memory(Path("m"), hollow, "cuda", "")
+    assert hint in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_blocks_are_the_numbers_of_the_gguf_package(kind):
+    size, _ = BLOCKS[kind]
+    raw = np.random.default_rng(5).integers(0, 256, (64, size), np.uint8)
+    for at in {"Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}.get(kind, (0,)):
+        raw[:, at + 1] = raw[:, at + 1] % 32 + 32  # halves that are numbers
+    wanted = quants.dequantize(raw, GGMLQuantizationType[kind])
+    assert np.array_equal(dequantize(torch.from_numpy(raw).reshape(-1), kind), wanted.reshape(-1))

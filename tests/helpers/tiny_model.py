@@ -2,7 +2,7 @@
 
 import torch
 
-from specedit.engines.huggingface import HuggingFaceEngine
+from specedit.engines.huggingface.engine import HuggingFaceEngine
 
 VOCABULARY = 64
 _TINY: list[HuggingFaceEngine] = []

@@ -15,7 +15,7 @@ from mutations import EDGES, SECONDS, drawn, many, mutated
 from specedit.errors import ModelError
 from specedit.models import architecture, vocabulary
 from specedit.models.gguf import SCALARS, open_gguf
-from specedit.models.resolve import check_croppable
+from specedit.models.resolve import check_usable
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import split
 
@@ -107,7 +107,7 @@ def opens_or_says_why(path: Path, data: bytes) -> None:
         lambda: architecture.of_gguf(open_gguf(path, arrays=False)),
         lambda: vocabulary.of_gguf(ModelFiles("any", path, "gguf")).encode("int x;"),
         lambda: split(vocabulary.of_gguf(files).template, [("user", ("x",))]),
-        lambda: check_croppable(files),
+        lambda: check_usable(files),
     ]
     for use in uses:
         with contextlib.suppress(ModelError):

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from mutations import JSON, SECONDS, drawn, many, mutated
 
 from specedit.engines.exact.engine import available
-from specedit.engines.huggingface import open_huggingface
+from specedit.engines.huggingface.loading import open_huggingface
 from specedit.errors import ModelError
 from specedit.models import architecture, resolve, vocabulary
-from specedit.models.resolve import check_croppable
+from specedit.models.resolve import check_usable
 from specedit.models.store import ModelFiles
 from specedit.models.tokenizer import CHATML, split
 
@@ -137,7 +137,7 @@ def opens_or_says_why(folder: Path) -> None:
     files = ModelFiles("any", folder, "folder")
     uses: list[Any] = [
         lambda: resolve.resolve(str(folder), home=folder),
-        lambda: check_croppable(files),
+        lambda: check_usable(files),
         lambda: architecture.of_folder(folder),
         lambda: vocabulary.of_folder(folder).encode("ab a"),
         lambda: split(vocabulary.folder_template(folder) or CHATML, TURNS),

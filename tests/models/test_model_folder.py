@@ -16,7 +16,7 @@ from exact_models import model_of, save
 from safetensors.torch import load_file, save_file
 
 from specedit.engines.exact.engine import open_exact
-from specedit.engines.huggingface import errors_of, open_huggingface
+from specedit.engines.huggingface.loading import errors_of, load, open_huggingface
 from specedit.errors import ModelError
 from specedit.models import resolve
 from specedit.models.store import ModelFiles
@@ -199,9 +199,9 @@ def test_a_configuration_that_does_not_fit_is_an_error_not_a_heap_of_memory(conf
 
 
 def test_a_whole_folder_is_loaded_with_its_own_numbers(folder):
-    engine = open_huggingface(ModelFiles("small", folder, "folder"), device="cpu")
+    loaded = load(ModelFiles("small", folder, "folder"), torch.float32)
     theirs = model_of("llama, no bias").state_dict()
-    for name, weight in engine._model.state_dict().items():
+    for name, weight in loaded.state_dict().items():
         assert torch.equal(weight, theirs[name].to(weight.dtype)), name
 
 

@@ -117,7 +117,7 @@ def reference(name: str) -> Any:
     as a repetition penalty, are left out."""
     from transformers import GenerationConfig
 
-    from specedit.engines.huggingface import load
+    from specedit.engines.huggingface.loading import load
 
     model = load(present(name), torch.bfloat16).eval()
     model.generation_config = GenerationConfig()  # type: ignore[no-untyped-call]
