@@ -146,30 +146,26 @@ def _followed(
                 )
 
 
-_PATH = re.compile(r"[\w@~./-]*[\w-](:\w)?")  # a path or a module, and whether a name of it follows
+_PATH = re.compile(r"([\w@~./-]*[\w-])(:\w)?")  # a path or a module, and a name of it
 
 
 def _left(text: str, path: str, moved: Mapping[str, str]) -> str:
     """Where a file names a moved one, or its folder, in a way that is not an import."""
-    folders = {posixpath.commonpath([*map(posixpath.dirname, moved)])} if len(moved) > 1 else set()
-    places = {*moved, *folders, *(posixpath.splitext(old)[0] for old in moved)}
+    places = {*moved, *(posixpath.splitext(old)[0] for old in moved)}
     modules = [f".{posixpath.splitext(old)[0].replace('/', '.')}" for old in moved]
+    if len(moved) > 1:
+        places.add(posixpath.commonpath([posixpath.dirname(old) for old in moved]))
     found = []
     for match in _PATH.finditer(text) if path not in moved else ():
-        word = match[0].removesuffix(match[1] or "")
+        word, parts = match[1], match[1].split(".")
         around = (posixpath.join(base, word.lstrip("/")) for base in (posixpath.dirname(path), ""))
-        named = ("/" in word or word.endswith(tuple(map(posixpath.basename, moved)))) and any(
-            posixpath.normpath(place) in places for place in around
-        )
-        if not (named or path.endswith((".py", ".pyi"))):
-            parts = word.split(".")
-            fewest = 1 if match[1] else 2
-            named = any(
-                module.endswith("." + ".".join(parts[:count]))
-                for count in range(fewest, len(parts) + 1)
-                for module in modules
-            )
-        if named:
+        is_path = "/" in word or word in map(posixpath.basename, moved)
+        is_code = path.endswith((".py", ".pyi"))  # its imports follow
+        heads = () if is_code else range(1 if match[2] else 2, len(parts) + 1)
+        ends = tuple("." + ".".join(parts[:count]) for count in heads)
+        if (is_path and not places.isdisjoint(map(posixpath.normpath, around))) or any(
+            module.endswith(ends) for module in modules
+        ):
             found.append(f"line {text.count(chr(10), 0, match.start()) + 1}: names `{word}`")
     return "; ".join(dict.fromkeys([*found, "it stays"])) if found else ""
 

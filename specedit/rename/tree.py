@@ -302,24 +302,24 @@ class Tree:
         return read_source(place, any_encoding=True).text if place.stat().st_size else ""
 
 
+Texts = Mapping[str, Callable[[], str]]  # how each file is read
+
+
 def uses_of_old_name(
-    root: Path, texts: Mapping[str, Callable[[], str]], path: str, before: str, old: str, new: str
+    root: Path, before: Texts, after: Texts, path: str, old: str, new: str
 ) -> dict[str, list[int]]:
-    """The lines of other files of the index that use what one file declares as `new`, and declared
-    as `old` `before`. `texts`: how each file of the index is read."""
-    now = Project(texts, lambda name: texts[name]())
-    then = Project(texts, lambda name: before if name == path else texts[name]())
+    """The lines of other files of the index that use by its old name what one file declares."""
+    project = Project(before, lambda path: before[path]())
+    then, now = project.typing(path), Project(after, lambda path: after[path]()).typing(path)
     name = split_member(old)[1]
-    pairs = [
-        [len(typing.scopes.declarations(word)) for word in (name, new)]
-        for project in (then, now)
-        if (typing := project.typing(path)) is not None
-    ]
-    if len(pairs) < 2 or pairs[0][0] <= pairs[1][0] or pairs[0][1] >= pairs[1][1]:
+    if then is None or now is None:
+        return {}
+    gone = len(then.scopes.declarations(name)) - len(now.scopes.declarations(name))
+    if gone <= 0 or len(then.scopes.declarations(new)) >= len(now.scopes.declarations(new)):
         return {}
     paths = {path, *git.indexed_with(root, name)}
-    tree = Tree(root, texts)
-    lines, declared = used_elsewhere(then, paths, path, old, None, tree.is_here)
+    ours = Tree(root, [*after]).is_here
+    lines, declared = used_elsewhere(project, paths, path, old, None, ours)
     return {} if declared else lines
 
 

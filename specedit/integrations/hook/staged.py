@@ -10,9 +10,9 @@ import shlex
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from rich.console import Console
@@ -108,24 +108,21 @@ class HookRun:
 
     def run(self, entries: Iterable[git.Staged]) -> None:
         """Apply the rules to one entry after another. A failure ends one file, not the run."""
-        files = [file for file in map(_StagedFile, entries) if self._done(file, self._file)]
-        for file in files:
-            self._done(file, partial(self._name_uses, files))
-
-    def _done(self, file: _StagedFile, work: Callable[[_StagedFile], None]) -> bool:
-        """Whether some work on a file was possible."""
-        name, problem = file.entry.name, "in conflict"
-        try:
-            if not file.entry.conflicted:
-                check_within(self._root / name)
-                work(file)
-                return True
-        except FileError as error:
-            problem = error.reason
-        except OSError as error:
-            problem = error.strerror or str(error)
-        self._sink.note(name, FileNote(problem))
-        return False
+        done: list[_StagedFile] = []
+        for entry in entries:
+            if entry.conflicted:
+                self._sink.note(entry.name, FileNote("in conflict"))
+                continue
+            try:
+                check_within(self._root / entry.name)
+                self._file(file := _StagedFile(entry))
+                done.append(file)
+            except FileError as problem:
+                self._sink.note(entry.name, FileNote(problem.reason))
+            except OSError as problem:
+                self._sink.note(entry.name, FileNote(problem.strerror or str(problem)))
+        for file in done:
+            self._name_uses(file, {each.entry.name: each.fixed for each in done if each.staged})
 
     def _file(self, file: _StagedFile) -> None:
         name = file.entry.name
@@ -148,7 +145,12 @@ class HookRun:
         self._record(file)
 
     def _read(self, file: _StagedFile) -> None:
-        file.fixed = file.staged = _content(self._root, file.entry)
+        """Read the staged content; from the work tree where that holds the same."""
+        path = self._root / file.entry.name
+        file.staged = (
+            git.content(self._root, file.entry) if file.entry.partly else regular.read(path)
+        )
+        file.fixed = file.staged
 
     def _step(self, file: _StagedFile, rule: Rule, step: Step) -> None:
         name = file.entry.name
@@ -264,28 +266,30 @@ class HookRun:
         unstaged = "" if current.data == file.staged else partly
         return FileNote(f"rewritten by {steps}, not staged{unstaged}", fixed=True)
 
-    def _name_uses(self, files: Sequence[_StagedFile], file: _StagedFile) -> None:
-        """Name the files that use a declaration by its old name, which this commit renames."""
+    def _name_uses(self, file: _StagedFile, fixed: Mapping[str, bytes]) -> None:
+        """Name the files that use a declaration by its old name, which this commit renames.
+        `fixed`: what staged files hold after the rules."""
         from specedit.rename.tree import uses_of_old_name
 
         name, root = file.entry.name, self._root
         rules = (rule for rule in self._rules if rule.wants(name))
         for step in {step: None for rule in rules for step in rule.steps if step.old}:
-            if not file.staged:
-                self._read(file)
-            fixed = file.fixed != file.staged
-            before = file.staged if fixed else git.committed(root / name) or b""
-            if not before or step.new.encode() not in file.fixed:
+            now = fixed.get(name) or git.content(root, file.entry)
+            before = (
+                file.staged if now != file.staged and file.staged else git.committed(root / name)
+            )
+            old = step.old.rpartition(".")[2].encode()
+            if before is None or old not in before or step.new.encode() not in now:
                 continue
-            data = {each.entry.name: each.fixed for each in files if each.staged}
-            texts = {
-                entry.name: partial(_text, root, entry, data.get(entry.name))
-                for entry in git.indexed(root)
-            }
-            text = _text(root, file.entry, before)
-            lines = uses_of_old_name(root, texts, name, text, step.old, step.new)
-            if lines:
+            known = {**fixed, name: now}
+            texts = {x.name: partial(_text, root, x, known.get(x.name)) for x in self._index}
+            earlier = {**texts, name: partial(_text, root, file.entry, before)}
+            if lines := uses_of_old_name(root, earlier, texts, name, step.old, step.new):
                 self._sink.uses(name, step, lines)
+
+    @cached_property
+    def _index(self) -> list[git.Staged]:
+        return git.indexed(self._root)
 
     def _key(self, file: _StagedFile, step: Step, blob: str = "") -> str:
         return self._clean.key(blob or file.entry.blob, file.entry.name, step)
@@ -337,14 +341,9 @@ def _refused(edit: Edit, reason: str) -> Edit:
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
 
 
-def _content(root: Path, entry: git.Staged) -> bytes:
-    """What the index holds of a file; from the work tree where that holds the same."""
-    return git.content(root, entry) if entry.partly else regular.read(root / entry.name)
-
-
 def _text(root: Path, entry: git.Staged, data: bytes | None) -> str:
-    """A file's text, of `data` if it is known."""
-    return Source.from_bytes(entry.name, _content(root, entry) if data is None else data).text
+    """The text of `data`, or else of what the index holds of a file."""
+    return Source.from_bytes(entry.name, data or git.content(root, entry)).text
 
 
 class HookDisplay(Live):
