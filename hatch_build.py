@@ -41,9 +41,11 @@ SOURCES = runpy.run_path(str(ROOT / KERNELS / "sources.py"))  # there is no pack
 NOT_BUILT, version = SOURCES["NOT_BUILT"], SOURCES["version"]
 PATIENCE = 1200  # seconds for one file: zig builds a platform's C library first
 
+# Also when zig links: it would compile the runtime of a sanitizer that no file uses.
+NO_SANITIZER = "-fno-sanitize=undefined"
 # What the same bits on every machine ask of the compiler: no contraction, no fast maths.
 FLAGS = (
-    *("-std=gnu11", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=undefined"),
+    *("-std=gnu11", "-O3", "-g0", "-fPIC", "-fvisibility=hidden", NO_SANITIZER),
     *("-ffp-contract=off", "-fno-fast-math", "-fno-math-errno", "-Wall", "-Wextra"),
 )
 BASE = {"x86_64": "x86_64", "aarch64": "generic"}  # every other file: any processor of its kind
@@ -126,7 +128,8 @@ def compile_library(folder: Path, target: Target, made: Path) -> None:
         linked = work / made.name
         objects = [str(path) for path, _ in jobs]
         # the path after -o becomes the name of a library for macOS: it must name no folder
-        _zig(["-target", target.triple, "-shared", "-s", "-o", made.name, *objects], work, work)
+        given = ["-target", target.triple, NO_SANITIZER, "-shared", "-s", "-o", made.name]
+        _zig([*given, *objects], work, work)
         if target.suffix == ".dll":
             _remove_time(linked)
         made.parent.mkdir(parents=True, exist_ok=True)

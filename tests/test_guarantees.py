@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from effort import ends
+from effort import ends, some
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, TOKENIZER, Run, run
@@ -91,7 +91,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("curve", ends(CURVES.values()), ids=ends(CURVES))
-@pytest.mark.parametrize("prediction", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("prediction", some(HOSTILE.values(), 2), ids=some(HOSTILE, 2))
 def test_guarantee_2_no_prediction_makes_decoding_slower(prediction, curve):
     for answer in (FILE, NOISE):
         result = run(answer, prediction, curve=curve)

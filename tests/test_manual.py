@@ -40,13 +40,11 @@ LANGUAGES = {
     "text": "no example: what a command prints",
     "diff": "no example: what a command prints",
     "json": "no example: settings of an editor or an agent",
-    "lua": "no example: settings of Neovim",
 }
 ELSEWHERE = {  # of others
     "--no-verify": "git",
     "--check": "ruff too",
     "--max-model-len": "vLLM",
-    "--tensor-parallel-size": "vLLM",
     **dict.fromkeys(("--pattern", "--rewrite", "--lang", "--stdin"), "ast-grep"),
 }
 TOKENS = re.compile(r'&&|[|<>]|(?:"[^"]*"|\'[^\']*\'|[^\s|&;<>"\'])+')

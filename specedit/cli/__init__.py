@@ -139,8 +139,8 @@ def _owners(option: str) -> str:
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
-        if arguments and arguments[0] not in COMMANDS:
-            check_removed(f"specedit {arguments[0]}")
+        for count in (1, 2):
+            check_removed(" ".join(("specedit", *arguments[:count])))
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
         say(error.message, error.hint)

@@ -7,7 +7,7 @@ The warm server's addresses go to stderr, `status` to stdout.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -108,13 +108,11 @@ def serve(
             return 0
         if (record := folder.record()) is None:
             raise error from None
-        urls = [listener.url for listener in record.listeners]
-        addresses = ", ".join(dict.fromkeys([record.address, *(urls or ["no TCP"])]))
+        addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
         about = f"{addresses} (process {record.pid}, model {record.model})"
         raise ServerError(
             f"A server is already running: {about}.",
-            hint="To let it listen at this address too, add --background to this command; "
-            "to replace it, add --replace.",
+            hint="To replace it, add --replace.",
         ) from None
 
 
@@ -122,18 +120,13 @@ def _background(
     settings: Settings, options: Options, folder: RuntimeFolder, *, replaces: bool
 ) -> int:
     """Start this same command again, detached from the terminal. A server that answers as these
-    settings ask is kept, and listens at one more address."""
+    settings ask, where they ask, is kept."""
     from specedit.server import client
 
     with folder.lock("start.lock"):
         record = folder.record()
-        if record is not None and client.answers(record, settings):
-            reached, named = _reached(record, options), set(options.aliases) <= set(record.aliases)
-            if reached and named:
-                return _loaded(folder, record)
-            if not replaces:
-                wanted = asdict(options) | ({"port": None} if reached else {})
-                return _loaded(folder, client.listen(record, wanted))
+        if record is not None and _serves(record, settings, options):
+            return _loaded(folder, record)
         if replaces and record is not None:
             client.stop(folder, record)
         try:
@@ -152,18 +145,19 @@ def _background(
     return _loaded(folder, record)
 
 
-def _reached(record: ServerRecord, options: Options) -> bool:
-    """Whether a running server listens where these options ask."""
-    from specedit.server.client import address
+def _serves(record: ServerRecord, settings: Settings, options: Options) -> bool:
+    """Whether a running server answers as the settings ask, and where the options ask."""
+    from specedit.server.client import address, answers
     from specedit.server.service import is_loopback
 
+    if not answers(record, settings) or not {*options.aliases} <= {*record.aliases}:
+        return False
+    if options.port is None or not record.url:
+        return options.port is None
+    host, port = address(record.url)
+    same = host == options.host or (is_loopback(host) and is_loopback(options.host))
     fixed_port = 0 if options.any_port else options.port
-    for listener in record.listeners:
-        host, port = address(listener.url)
-        same = host == options.host or (is_loopback(host) and is_loopback(options.host))
-        if same and fixed_port in (0, port) and options.token in ("", listener.token):
-            return True
-    return options.port is None
+    return same and fixed_port in (0, port) and options.token in ("", record.token)
 
 
 def _loaded(folder: RuntimeFolder, record: ServerRecord) -> int:
@@ -209,11 +203,11 @@ def stop() -> int:
 
 def _listening(record: ServerRecord) -> None:
     say(f"listening on {record.address} (process {record.pid})")
-    for listener in record.listeners:
-        say(f"OpenAI clients: base_url={listener.url}/v1")
-        if listener.token:
+    if record.url:
+        say(f"OpenAI clients: base_url={record.url}/v1")
+        if record.token:
             say("TCP clients send the token as their API key")
-            say(f"agents find tools at {listener.url}/mcp")
+            say(f"agents find tools at {record.url}/mcp")
 
 
 def _table(state: dict[str, Any]) -> str:
@@ -222,7 +216,7 @@ def _table(state: dict[str, Any]) -> str:
         "model": f"{model['name']} ({model['engine'] or state['state']})",
         "state": state["state"],
         "address": state["address"],
-        "url": ", ".join(f"{url}/v1" for url in state["urls"]) or "no TCP",
+        "url": f"{state['url']}/v1" if state["url"] else "no TCP",
         "process": state["pid"],
         "version": state["version"],
         "memory": f"{state['memory_bytes'] / 2**20:.0f} MiB",

@@ -1,4 +1,4 @@
-"""`specedit vllm serve | args | check | manifest`: vLLM with Predicted Outputs, by its own command.
+"""`specedit vllm serve | args | check`: vLLM with Predicted Outputs, by its own command.
 
 Every flag that is not ours is passed to vLLM.
 """
@@ -12,14 +12,17 @@ import sys
 
 import typer
 
-from specedit.cli.options import argument, option
+from specedit.cli.options import argument
 from specedit.cli.streams import say
 from specedit.errors import DONE, FAILED
 from specedit.view.terminal import harmless
 
 app = typer.Typer(help="Serve Predicted Outputs inside vLLM.", rich_markup_mode=None)
-PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-WITHOUT_HELP = {**PASSED_ON, "help_option_names": []}  # --help is vLLM's, too
+WITHOUT_HELP = {  # --help is vLLM's, too
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "help_option_names": [],
+}
 
 
 @app.command(context_settings=WITHOUT_HELP)
@@ -46,26 +49,6 @@ def args(context: typer.Context) -> int:
     from specedit.integrations.vllm.launch import flags
 
     print(shlex.join(flags(context.args)))
-    return DONE
-
-
-@app.command(context_settings=PASSED_ON)
-def manifest(
-    context: typer.Context,
-    kind: str = argument(None, "image (a Dockerfile), kubernetes or compose"),
-    model: str = option("", "Serve this model"),
-    image: str = option("", "Use this image, built from the Dockerfile of `manifest image`"),
-    gpus: int = option(1, "Use this many GPUs per replica", min=1),
-    replicas: int = option(1, "Run this many servers", min=1),
-    name: str = option("", "Name the Deployment, its Service and its volume"),
-    storage: str = option("", "Request a volume of this size for models"),
-) -> int:
-    """Print a manifest for a cluster; further flags are vLLM's own."""
-    from specedit.integrations.vllm.launch import Cluster, manifest
-
-    options = {"model": model, "image": image, "name": name, "storage": storage}
-    named = {option: value for option, value in options.items() if value}
-    print(manifest(kind, Cluster(gpus=gpus, replicas=replicas, **named), context.args), end="")
     return DONE
 
 

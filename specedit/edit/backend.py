@@ -30,17 +30,6 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class RawPrompt:
-    """A prompt without a chat template, as text or as ids. The names of special tokens in the text
-    mean the tokens, except with a `suffix`: there both are plain text, and the answer is what
-    stands between them."""
-
-    text: str = ""
-    ids: tuple[int, ...] = ()
-    suffix: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """The input of a backend: the words, the expected answer, the limits."""
 
@@ -61,7 +50,6 @@ class Plan:
     stop: tuple[str, ...] = ()  # further texts that end the answer (OpenAI's `stop`)
     audit: bool = False
     fresh: bool = False  # measured run: no position of an earlier prompt is reused
-    raw: RawPrompt | None = None  # instead of messages
 
 
 @dataclass(frozen=True, slots=True)

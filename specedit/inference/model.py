@@ -21,7 +21,6 @@ from specedit.edit.prompt import CONSTANT
 from specedit.engines.base import Engine, Prefill, appeared, common
 from specedit.errors import ModelError, TooLong
 from specedit.inference.reader import answer_ending, reader_of
-from specedit.models.tokenizer import raw_ids
 from specedit.syntax.lines import opcodes
 
 if TYPE_CHECKING:
@@ -129,9 +128,6 @@ class LoadedModel:
                 cost.invalidate(*self.curve)
 
     def prompt(self, plan: Plan) -> list[int]:
-        if plan.raw is not None:
-            raw = plan.raw
-            return raw_ids(self.tokenizer, raw.text, raw.ids, raw.suffix)
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
     def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from specedit.errors import RefusedEdit
-from specedit.models.tokenizer import NEXT_FILE
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Plan
@@ -215,7 +214,7 @@ class Reader:
     """Reads one answer. `ends` is asked once per committed id, in order; `take` gives the texts
     of the ids since the last call, a character split over ids belonging to the last of them.
 
-    A stop text, or one of `tokens`, that names a special token ends the answer at this token."""
+    A stop text that names a special token ends the answer at this token."""
 
     def __init__(
         self,
@@ -224,7 +223,6 @@ class Reader:
         stop: Sequence[str] = (),
         *,
         nested: bool = False,
-        tokens: Sequence[str] = (),
         expected: str | None = None,
     ) -> None:
         """`expected`: a text like the answer; None: what looks like reasoning is text."""
@@ -242,7 +240,7 @@ class Reader:
         self._length = 0
         self._tail = ""  # enough of the end to find a stop text across pieces
         self._cut: int | None = None  # characters to drop from the end
-        named = (tokenizer.special(text) for text in (*self._stop, *tokens))
+        named = (tokenizer.special(text) for text in self._stop)
         self._ends = tokenizer.ends | {token for token in named if token is not None}
         self.closed = not closing
 
@@ -310,14 +308,12 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
 
 def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
     """The reader of the answer to a plan."""
-    raw = plan.raw is not None
     return Reader(
         tokenizer,
         plan.closing,
         plan.stop,
         nested=plan.nested,
-        tokens=NEXT_FILE if raw else (),
-        expected=None if raw else plan.prediction or plan.least,
+        expected=plan.prediction or plan.least,
     )
 
 

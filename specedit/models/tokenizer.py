@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
-from specedit.errors import ModelError, UsageError
+from specedit.errors import ModelError
 
 
 @dataclass(frozen=True)
@@ -82,43 +82,6 @@ def guarded(what: str, make: Callable[[], Any]) -> Any:
         if not isinstance(problem, Exception) and type(problem).__name__ != "PanicException":
             raise
         raise ModelError(f"{what}: {str(problem)[:300] or type(problem).__name__}") from problem
-
-
-# The tokens before the prefix, the suffix and what stands between them: Qwen and CodeGemma,
-# StarCoder and Granite, DeepSeek.
-FILL_IN = (
-    ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),
-    ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),
-    ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),
-)
-NEXT_FILE = ("<|fim_pad|>", "<|file_sep|>", "<|repo_name|>", "<file_sep>")  # a text ends before
-
-
-def raw_ids(tokenizer: Any, text: str, ids: Sequence[int], suffix: str | None) -> list[int]:
-    """The ids of a prompt without a chat template; a `RawPrompt` says what they mean."""
-    if ids:
-        if not 0 <= min(ids) <= max(ids) < tokenizer.size:
-            raise UsageError(
-                f"The prompt has an id that is not between 0 and {tokenizer.size - 1}."
-            )
-        return list(ids)
-    prompt: list[int]
-    if suffix is None:
-        prompt = tokenizer.encode_template(text)
-    else:
-        triples = ([tokenizer.special(name) for name in names] for names in FILL_IN)
-        marks = next((triple for triple in triples if None not in triple), None)
-        if marks is None:
-            raise UsageError(
-                "This model has no tokens for a `suffix`.", hint="Send a prompt alone."
-            )
-        before, after, middle = marks
-        prompt = [before, *tokenizer.encode(text), after, *tokenizer.encode(suffix), middle]
-    if tokenizer.begin is not None and prompt[:1] != [tokenizer.begin]:
-        prompt.insert(0, tokenizer.begin)
-    if not prompt:
-        raise UsageError("The prompt is empty.")
-    return prompt
 
 
 _BYTE_NAME = re.compile(r"<0x([0-9A-Fa-f]{2})>")

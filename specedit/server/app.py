@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,23 +24,20 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive
 
 from specedit.edit.backend import Answer, Loading, ModelInfo, Plan, Ready, Written
-from specedit.errors import ServerError, SpeceditError, TooLong
+from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
 from specedit.inference.model import CACHE_BYTES
 from specedit.server import protocol
 from specedit.server.chat_request import (
     ChatRequest,
     Completion,
-    CompletionRequest,
-    OpenAIRequest,
     StreamedText,
-    TextCompletion,
     check_size,
 )
 from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ended, Item, Ticket, Worker
-from specedit.settings import Settings
+from specedit.settings import REMOVED, Settings
 
 Endpoint = Callable[..., Awaitable[ASGIApp]]
 BEAT_S = 1.0  # longest silence of a stream: a client tells a slow server from a dead one
@@ -141,8 +138,7 @@ async def openai_chunks(
     """OpenAI's stream. With `include_usage` every chunk but the last has a null usage."""
     text = StreamedText(stop)
     null_usage: dict[str, Any] = {"usage": None} if include_usage else {}
-    if completion.opening is not None:
-        yield _sse(completion.chunk(completion.opening) | null_usage)
+    yield _sse(completion.chunk(completion.opening) | null_usage)
     async with aclosing(source) as items:
         async for item in items:
             match item:
@@ -240,45 +236,31 @@ class Api:
     tools: Tools | None = None
     created: float = field(default_factory=time.time)
     stopping: threading.Event = field(default_factory=threading.Event)
-    listen: Callable[[object], Awaitable[None]] | None = None
 
     def routes(self) -> list[Route]:
         agents = Route(protocol.MCP, self._agents, methods=["POST", "GET", "DELETE"])
         table: list[tuple[str, str, Endpoint]] = [
             ("POST", "/v1/chat/completions", self._chat),
-            ("POST", "/v1/completions", self._complete),
             ("GET", "/v1/models", self._list_models),
             ("GET", "/v1/models/{name:path}", self._show_model),
             ("GET", "/health", self._health),
             ("POST", protocol.RUN, self._own),
             ("POST", protocol.WARM, partial(self._own, warm=True)),
             ("GET", protocol.STATUS, self._status),
-            ("POST", protocol.LISTEN, self._listen),
             ("POST", protocol.STOP, self._end),
         ]
         routes = [Route(path, do, methods=[method]) for method, path, do in table]
         return [agents, *routes] if self.tools else routes
 
     async def _chat(self, request: Request) -> Response:
-        return await self._answered(request, ChatRequest, Completion)
-
-    async def _complete(self, request: Request) -> Response:
-        try:
-            return await self._answered(request, CompletionRequest, TextCompletion)
-        except TooLong as error:
-            raise replace(refusal_of(error), param="prompt") from None
-
-    async def _answered(
-        self, request: Request, kind: type[OpenAIRequest], answers: type[Completion]
-    ) -> Response:
-        asked = kind.read(await read_body(request, self.limits))
+        asked = ChatRequest.read(await read_body(request, self.limits))
         plan = asked.plan(self.settings)
         name = await self._known(asked.model)
         name = (await self._names())[0] if name in self.record.aliases else name
         if self.worker.loaded is not None:
             check_size(plan, self.worker.loaded.engine.info.window)
         items = self._items(request, plan, count=True)
-        completion = answers(name, f"specedit-{self.record.version}")
+        completion = Completion(name, f"specedit-{self.record.version}")
         if asked.stream:
             lines = openai_chunks(await started(items), completion, plan.stop, asked.include_usage)
             return Streaming(lines, "text/event-stream")
@@ -375,7 +357,6 @@ class Api:
                 "loading": asdict(worker.loading) if worker.loading else None,
                 "address": record.address,
                 "url": record.url or None,
-                "urls": [listener.url for listener in record.listeners],
                 "background": record.background,
                 "model": _fields(line, "name", "engine", "device", "threads", "exact"),
                 "memory_bytes": _resident_bytes(),
@@ -401,16 +382,6 @@ class Api:
         handler, whole = await self.tools.handler(), {"type": "http.request", "body": body}
         return lambda scope, receive, send: handler(scope, replayed(receive, whole), send)
 
-    async def _listen(self, request: Request) -> Response:
-        """One more address, further names of the model, or both."""
-        body = await read_body(request, self.limits)
-        try:
-            assert self.listen is not None
-            await self.listen(stored.parsed(body))
-        except (ServerError, ValueError, OverflowError) as error:
-            raise RefusedError(400, str(error)) from None
-        return JSONResponse(asdict(self.record))
-
     async def _end(self, request: Request) -> Response:
         self.stopping.set()
         return JSONResponse({"stopping": True})
@@ -424,7 +395,10 @@ async def _error(request: Request, error: Exception) -> Response:
         case SpeceditError():
             return respond(refusal_of(error))
         case HTTPException():
-            message = f"{error.detail}: {request.method} {request.url.path}"
+            path = request.url.path
+            message = f"{error.detail}: {request.method} {path}"
+            if path in REMOVED:
+                message = f"{path} {REMOVED[path]}"
             headers = tuple((error.headers or {}).items())
             return respond(RefusedError(error.status_code, message, headers=headers))
     return PlainTextResponse("", 499)  # ClientGoneError

@@ -1,12 +1,8 @@
-"""OpenAI's Chat Completions and Completions requests as Plans, and OpenAI's answers to both.
+"""OpenAI's Chat Completions requests as Plans, and OpenAI's answers to them.
 
 What the server cannot honour is refused with OpenAI's error shape, never dropped. Two deliberate
 differences: a missing `temperature` or `seed` comes from the settings (greedy, so that equal
 requests get equal answers), and `n` is 1.
-
-Editors send Completions, without a chat template, for inline completion (`suffix`) and next-edit
-prediction. `max_tokens` is 16 there unless given, as at OpenAI; more stop texts are taken, because
-editors send those of all models.
 """
 
 from __future__ import annotations
@@ -14,13 +10,12 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from specedit.edit.backend import Answer, Message, Plan, RawPrompt, Written
+from specedit.edit.backend import Answer, Message, Plan, Written
 from specedit.edit.job import drafters
 from specedit.engines.base import Sampling
 from specedit.errors import TooLong
@@ -62,21 +57,16 @@ def _absent(value: Any) -> None:
     raise PydanticCustomError("unsupported", "this server does not support it")
 
 
-def stops(most: int) -> BeforeValidator:
-    """A stop text, or an array of at most `most`."""
-
-    def checked(value: Any) -> tuple[str, ...]:
-        texts = [value] if isinstance(value, str) else value
-        if texts is None:
-            return ()
-        if not isinstance(texts, list) or not all(isinstance(s, str) and s for s in texts):
-            reason = "expected a string or an array of strings, none empty"
-            raise PydanticCustomError("stop", reason)
-        if len(texts) > most:
-            raise PydanticCustomError("stop", "at most {most} stop sequences", {"most": most})
-        return tuple(texts)
-
-    return BeforeValidator(checked)
+def _stops(value: Any) -> tuple[str, ...]:
+    """A stop text, or an array of at most four."""
+    texts = [value] if isinstance(value, str) else value
+    if texts is None:
+        return ()
+    if not isinstance(texts, list) or not all(isinstance(s, str) and s for s in texts):
+        raise PydanticCustomError("stop", "expected a string or an array of strings, none empty")
+    if len(texts) > 4:
+        raise PydanticCustomError("stop", "at most 4 stop sequences")
+    return tuple(texts)
 
 
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
@@ -138,22 +128,36 @@ class Predicted(Unsupported):
         return ["".join(prediction.content) for prediction in predictions if prediction is not None]
 
 
-class OpenAIRequest(Predicted):
-    """The fields that every request has which this server honours."""
+class ChatRequest(Predicted):
+    """A chat request: the fields that this server honours."""
 
     model_config = ConfigDict(extra="forbid")
 
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
     model: str
     stream: bool | None = None
     stream_options: StreamOptions | None = None
-    stop: Annotated[tuple[str, ...], stops(4)] = ()
+    stop: Annotated[tuple[str, ...], BeforeValidator(_stops)] = ()
     max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(ge=0, le=1)] | None = None
     seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
     presence_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
     frequency_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
-    user: str | None = None  # a label without an effect
+    response_format: ResponseFormat | None = None
+    modalities: list[Literal["text"]] | None = None
+    tool_choice: Literal["none"] | None = None
+    service_tier: Literal["auto", "default"] | None = None
+    function_call: Absent = None
+    parallel_tool_calls: Absent = None
+    web_search_options: Absent = None
+    store: Absent = None
+    # Labels without an effect.
+    user: str | None = None
+    metadata: dict[str, str] | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
 
     @property
     def include_usage(self) -> bool:
@@ -168,62 +172,32 @@ class OpenAIRequest(Predicted):
             refuse(error.errors(include_url=False)[0])
         if request.stream_options is not None and not request.stream:
             invalid("stream_options", "'stream_options' is only allowed when 'stream' is true.")
-        request.check()
+        if request.max_tokens is not None and request.max_completion_tokens is not None:
+            invalid("max_tokens", "'max_tokens' and 'max_completion_tokens' exclude each other.")
         return request
 
-    def check(self) -> None:
-        """Refuse fields that do not go together."""
-
     def plan(self, settings: Settings) -> Plan:
-        """The request as a Plan, here without a prompt; the settings where it is silent."""
+        """The request as a Plan; the settings where it is silent."""
         temperature = settings.temperature if self.temperature is None else self.temperature
         top_p = 1.0 if self.top_p is None else self.top_p
         seed = settings.seed if self.seed is None else self.seed
         heat = temperature if top_p else 0.0
         texts = self.predicted_texts
         return Plan(
-            messages=(),
+            messages=tuple(Message(_ROLES[m.role], m.content) for m in self.messages),
             prediction=texts[0] if texts else None,
             predictions=tuple(texts[1:]),
             draft=drafters(settings),
+            max_tokens=self.max_completion_tokens or self.max_tokens or settings.max_tokens or None,
             sampling=Sampling(heat, top_p or 1.0, seed, settings.sampling),
             stop=self.stop,
         )
 
 
-class ChatRequest(OpenAIRequest):
-    """A chat request."""
-
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MOST_MESSAGES)]
-    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
-    response_format: ResponseFormat | None = None
-    modalities: list[Literal["text"]] | None = None
-    tool_choice: Literal["none"] | None = None
-    service_tier: Literal["auto", "default"] | None = None
-    function_call: Absent = None
-    parallel_tool_calls: Absent = None
-    web_search_options: Absent = None
-    store: Absent = None
-    # Labels without an effect.
-    metadata: dict[str, str] | None = None
-    safety_identifier: str | None = None
-    prompt_cache_key: str | None = None
-
-    def check(self) -> None:
-        if self.max_tokens is not None and self.max_completion_tokens is not None:
-            invalid("max_tokens", "'max_tokens' and 'max_completion_tokens' exclude each other.")
-
-    def plan(self, settings: Settings) -> Plan:
-        limit = self.max_completion_tokens or self.max_tokens or settings.max_tokens or None
-        messages = tuple(Message(_ROLES[m.role], m.content) for m in self.messages)
-        return replace(super().plan(settings), messages=messages, max_tokens=limit)
-
-
 def check_size(plan: Plan, window: int) -> None:
     """Refuse what cannot fit the model's window before it is tokenized: other requests would wait
     for minutes."""
-    raw = [plan.raw.text, plan.raw.suffix or ""] if plan.raw else []
-    prompt = [*raw, *(text for message in plan.messages for text in message.segments)]
+    prompt = [text for message in plan.messages for text in message.segments]
     predicted = [*filter(None, [plan.prediction]), *plan.predictions]
     if len(prompt) + len(predicted) > MOST_TEXTS:
         invalid("messages", f"The request has more than {MOST_TEXTS:,} texts.")
@@ -271,101 +245,39 @@ def invalid(param: str, message: str, code: str = "invalid_value") -> NoReturn:
     raise RefusedError(400, message, param or None, code)
 
 
-USUAL_LIMIT = 16  # tokens
-MOST_STOPS = 32  # Zed sends 14
-LARGEST_ID = 2**31
-
-
-def _prompt(value: Any) -> str | tuple[int, ...]:
-    """A string or an array of ids; OpenAI takes an array of these too, and we one of length 1."""
-    if isinstance(value, list) and value and isinstance(value[0], str | list):
-        if len(value) > 1:
-            raise PydanticCustomError("prompt", "this server takes one prompt in a request")
-        value = value[0]
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(type(id) is int and 0 <= id < LARGEST_ID for id in value):
-        return tuple(value)
-    raise PydanticCustomError("text", "expected a string or an array of token ids")
-
-
-def _null(value: Any) -> None:
-    if value is not None:
-        raise PydanticCustomError("unsupported", "this server does not support it")
-
-
-class CompletionRequest(OpenAIRequest):
-    """A request for the continuation of a text, or for what stands between two texts."""
-
-    prompt: Annotated[str | tuple[int, ...], BeforeValidator(_prompt)]
-    suffix: str | None = None
-    stop: Annotated[tuple[str, ...], stops(MOST_STOPS)] = ()
-    best_of: Literal[1] | None = None
-    logprobs: Annotated[None, BeforeValidator(_null)] = None  # 0 asks for those of the answer
-    echo: Absent = None
-
-    def check(self) -> None:
-        if self.suffix and not isinstance(self.prompt, str):
-            invalid("suffix", "'suffix' needs a prompt of text, not of token ids.")
-        if not self.prompt and not self.suffix:
-            invalid("prompt", "'prompt' must not be empty.")
-
-    def plan(self, settings: Settings) -> Plan:
-        text, ids = (self.prompt, ()) if isinstance(self.prompt, str) else ("", self.prompt)
-        raw = RawPrompt(text, ids, self.suffix or None)
-        limit = self.max_tokens or USUAL_LIMIT
-        return replace(super().plan(settings), raw=raw, max_tokens=limit)
-
-
 class Completion:
     """OpenAI's objects for one chat request."""
 
-    kind, chunk_kind, mark = "chat.completion", "chat.completion.chunk", "chatcmpl"
-    opening: ClassVar[dict[str, Any] | None] = {"delta": {"role": "assistant", "content": ""}}
+    opening: ClassVar[dict[str, Any]] = {"delta": {"role": "assistant", "content": ""}}
 
     def __init__(self, model: str, fingerprint: str) -> None:
         self._head = {
-            "id": f"{self.mark}-{secrets.token_hex(12)}",
+            "id": f"chatcmpl-{secrets.token_hex(12)}",
             "created": int(time.time()),
             "model": model,
             "system_fingerprint": fingerprint,
         }
-
-    def message(self, text: str) -> dict[str, Any]:
-        """The part of a choice that holds the whole answer."""
-        message: dict[str, Any] = {"role": "assistant", "content": text}
-        return {"message": message | {"refusal": None, "annotations": []}}
 
     def delta(self, text: str) -> dict[str, Any]:
         """The part of a choice that holds a piece of a stream; "" in the last one."""
         return {"delta": {"content": text} if text else {}}
 
     def whole(self, answer: Answer) -> dict[str, Any]:
-        choice = {**self.message(answer.text), "finish_reason": answer.reason}
-        return self._object(self.kind, choice) | {"usage": _usage(answer)}
+        message: dict[str, Any] = {"role": "assistant", "content": answer.text}
+        message |= {"refusal": None, "annotations": []}
+        choice = {"message": message, "finish_reason": answer.reason}
+        return self._object("chat.completion", choice) | {"usage": _usage(answer)}
 
     def chunk(self, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-        return self._object(self.chunk_kind, {**delta, "finish_reason": reason})
+        return self._object("chat.completion.chunk", {**delta, "finish_reason": reason})
 
     def usage_chunk(self, answer: Answer) -> dict[str, Any]:
         """The last chunk of a stream with `stream_options.include_usage`."""
-        return self._object(self.chunk_kind) | {"usage": _usage(answer)}
+        return self._object("chat.completion.chunk") | {"usage": _usage(answer)}
 
     def _object(self, kind: str, *choices: dict[str, Any]) -> dict[str, Any]:
         rows = [{"index": 0, "logprobs": None, **choice} for choice in choices]
         return {"object": kind, **self._head, "choices": rows}
-
-
-class TextCompletion(Completion):
-    """OpenAI's objects for one request without a chat template."""
-
-    kind, chunk_kind, mark = "text_completion", "text_completion", "cmpl"
-    opening = None
-
-    def message(self, text: str) -> dict[str, Any]:
-        return {"text": text}
-
-    delta = message
 
 
 class StreamedText:

@@ -12,7 +12,7 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
@@ -270,10 +270,6 @@ def _started(folder: RuntimeFolder, settings: Settings) -> ServerBackend:
         note = replace(folder, settings)
         token = before.token if before is not None else ""
         record = launch(folder, settings, _listeners(before), token)
-        for listener in before.more if before is not None else ():
-            host, port = address(listener.url)
-            with suppress(ServerError):  # another program has the port now
-                record = listen(record, {"host": host, "port": port, "token": listener.token})
     return ServerBackend(record, *([note] if note else []))
 
 
@@ -318,13 +314,6 @@ def address(url: str) -> tuple[str, int]:
     """Host and port of a server's own URL."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     return host.strip("[]"), int(port)
-
-
-def listen(record: ServerRecord, options: Mapping[str, Any]) -> ServerRecord:
-    """Let a running server listen at one more address, or have more names; its new record."""
-    wanted = {"any_port": False, **options}
-    new = answer(record, "POST", protocol.LISTEN, STOP_REQUEST_S, protocol.dump(wanted))
-    return stored.typed(ServerRecord, new)
 
 
 def _arguments(settings: Settings) -> list[str]:

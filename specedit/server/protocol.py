@@ -19,7 +19,6 @@ from specedit.errors import FileError, InputError, ServerError, SpeceditError, T
 from specedit.files import stored
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
-LISTEN = "/specedit/listen"
 OWN, MCP = "/specedit/", "/mcp"  # paths that need a token on TCP
 INVALID = "invalid_request_error"
 T = TypeVar("T")

@@ -38,14 +38,6 @@ _ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}",
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
-    """One TCP address of a server."""
-
-    url: str
-    token: str = ""  # that its clients send
-
-
-@dataclass(frozen=True, slots=True)
 class ServerRecord:
     """The content of `server.json`: how to reach a running server, and what it serves."""
 
@@ -57,12 +49,6 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names besides the model's own that clients may ask for
-    more: tuple[Listener, ...] = ()  # addresses that were added while it ran
-
-    @property
-    def listeners(self) -> tuple[Listener, ...]:
-        """Every TCP address."""
-        return (*([Listener(self.url, self.token)] if self.url else []), *self.more)
 
     @property
     def model(self) -> str:

@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -29,10 +29,9 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
-from specedit.files import stored
 from specedit.server.app import Api, Limits, Tools, make_app, respond
 from specedit.server.protocol import MCP, OWN, RefusedError
-from specedit.server.runtime import UNIX_SOCKETS, Listener, RuntimeFolder, ServerRecord, identity
+from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
 from specedit.server.worker import Worker
 from specedit.settings import Settings
 from specedit.version import VERSION
@@ -316,7 +315,6 @@ class UvicornServer(uvicorn.Server):
         super().__init__(self._config(options.host, api.record.token))
         self._api, self._worker, self._folder = api, api.worker, folder
         self._idle_s, self._started = options.idle_s, started
-        api.listen = self._listen
 
     def _config(self, host: str, token: str) -> uvicorn.Config:
         """Of the connections to one address."""
@@ -336,34 +334,6 @@ class UvicornServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._started(self._api.record)
-
-    async def _listen(self, asked: object) -> None:
-        """Listen at one more address, which has a token of its own, and have further names."""
-        options = stored.typed(Options, asked)
-        check_options(options)
-        if options.port is not None:
-            await self._open(options)
-        names = dict.fromkeys([*self._api.record.aliases, *options.aliases])
-        self._api.record = replace(self._api.record, aliases=tuple(names))
-        self._folder.write(self._api.record)
-
-    async def _open(self, options: Options) -> None:
-        tcp, url = tcp_socket(options)
-        tcp.setblocking(False)
-        servers, config, record = self.servers, self.config, self._api.record
-        token = options.token or ("" if UNIX_SOCKETS else record.token)
-        self.config = self._config(options.host, token)
-        self.config.load()
-        try:
-            await super().startup([tcp])
-            servers += self.servers
-        finally:
-            self.servers, self.config = servers, config
-        if record.url:
-            record = replace(record, more=(*record.more, Listener(url, token)))
-        else:
-            record = replace(record, url=url, token=record.token or token)
-        self._api.record = record
 
     async def on_tick(self, counter: int) -> bool:
         if self._worker.failed is not None:

@@ -194,6 +194,8 @@ REMOVED = {  # commands and settings that are no more, and what to use instead
     "repeat": _AST_GREP,
     "specedit ask": "was removed in 1.1: ask the server that specedit serve starts.",
     "specedit heads": "was removed in 1.1: use specedit model list and specedit model remove.",
+    "specedit vllm manifest": "was removed in 1.1: run specedit vllm serve in vLLM's own image.",
+    "/v1/completions": "was removed in 1.1: use /v1/chat/completions.",
     "prompt_form": "was removed in 1.1: models are always asked in the one prompt form.",
 }
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from case_files import rows
 
 from benchmarks.apply import __main__ as script_module
 from benchmarks.apply import tools
@@ -104,19 +105,7 @@ def test_a_form_is_left_out_where_it_does_not_determine_the_result(form, one):
 TWICE = ["a", "{", "x", "}", "b", "{", "y", "}", "c"]
 
 
-@pytest.mark.parametrize(
-    ("part", "first", "last", "holds"),
-    [
-        (["a", "{", "z", "}"], 0, 4, True),
-        (["{", "z", "}"], 1, 4, False),  # two places are as near
-        (["{", "y", "z", "}"], 5, 8, True),  # fewer changes than at the other place
-        (["{", "z", "}", "b"], 1, 5, True),
-        (["b", "c"], 4, 9, True),  # a deletion of all between
-        (["{", "}"], 1, 4, False),
-        (["z", "}"], 2, 4, False),  # does not start with a line of the file
-        (["a", "b"], 0, 4, False),
-    ],
-)
+@rows("part first last holds")
 def test_a_part_determines_its_range_when_one_reading_changes_least(part, first, last, holds):
     assert determined(part, TWICE, first, last) is holds
 
@@ -126,20 +115,7 @@ def test_a_wildcard_matches_every_line():
     assert places(["{", "x", "}"], TWICE, wildcard=1) == [1, 5]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "usable"),
-    [
-        ("a\nb\n", "a\nc\n", True),
-        ("a\r\nb\r\n", "a\r\nc\r\n", True),
-        ("\ufeffa\n", "\ufeffb\n", True),
-        ("a\r\nb\n", "a\r\nc\n", False),
-        ("a\nb\n", "a\r\nb\r\nc\r\n", False),
-        ("\ufeffa\n", "b\n", False),
-        ("a\n", "b", False),
-        ("a", "b", True),
-    ],
-    ids=["lf", "crlf", "mark", "mixed", "new-ends", "new-mark", "new-final", "no-final"],
-)
+@rows("before after usable")
 def test_a_commit_is_usable_where_its_line_ends_and_mark_stay(before, after, usable):
     one = record_of("commits/x", {"filename": "a.py", "before": before, "after": after})
     assert (one is not None) is usable

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from case_files import rows
 
 from benchmarks.edits import __main__ as script_module
 from benchmarks.edits.case import Case, Original, judged, original, replaced
@@ -96,80 +97,7 @@ def case(*where: str, keeps: tuple = ()) -> Case:  # type: ignore[type-arg]
     return Case("python-shop", "", "guard", "Double it.", (DOUBLE,), where, ASKED, keeps)
 
 
-@pytest.mark.parametrize(
-    ("where", "more", "verdict"),
-    [
-        ((), [], "partly"),
-        (("Cart.total",), [], "right"),
-        (("total",), [], "right"),
-        (("Cart",), [], "right"),
-        (("Cart.clear",), [], "partly"),
-        (("Cart.total",), [("LIMIT = 3", "LIMIT = 4")], "partly"),
-        (("Cart.total",), [("LIMIT = 3\n", "LIMIT = 3\n\n")], "right"),
-        (
-            ("Cart.total",),
-            [("    def clear(self) -> None:\n        self.items = []\n", "")],
-            "partly",
-        ),
-        (("Cart",), [("    def clear(self) -> None:\n        self.items = []\n", "")], "partly"),
-        (("Cart.total",), [("import json\n", "import json\nimport os\n")], "partly"),
-        (
-            ("Cart.total",),
-            [("import json\n", "import json\nimport os\n"), ("* 2", "* 2 * len(os.sep)")],
-            "right",
-        ),
-        (("Cart.total",), [("* 2", "* 2 * len(os.sep)")], "wrong"),
-        (
-            ("Cart.total",),
-            [
-                ("from typing import Any\n", "from typing import Any, List\n"),
-                ("list[int]", "List[int]"),
-            ],
-            "right",
-        ),
-        (
-            ("Cart.total",),
-            [("import json\nfrom typing import Any\n", "from typing import Any\n")],
-            "wrong",
-        ),
-        (("Cart.total",), [("# every item counts", "# all count")], "right"),
-        (("Cart.total",), [('"""Items."""', '"""Some items."""')], "partly"),
-        (("Cart.total", "doc:Cart"), [('"""Items."""', '"""Some items."""')], "right"),
-        (("Cart.total", "doc:Cart"), [('"""A shop."""', '"""Shop."""')], "partly"),
-        (("Cart.total", "comments"), [('"""A shop."""', '"""Shop."""')], "right"),
-        (("Cart.total",), [("\n\ndef load", "\n\ndef more():\n    pass\n\n\ndef load")], "partly"),
-        (
-            ("Cart.total", "new:"),
-            [("\n\ndef load", "\n\ndef more():\n    pass\n\n\ndef load")],
-            "right",
-        ),
-        (
-            ("Cart.total", "new:Cart"),
-            [("\n\ndef load", "\n\ndef more():\n    pass\n\n\ndef load")],
-            "partly",
-        ),
-        (
-            ("Cart.total", "new:Cart"),
-            [("\n    def clear", "\n    def more(self):\n        pass\n\n    def clear")],
-            "right",
-        ),
-        (
-            ("Cart.total", "new:Cart"),
-            [("self.items = []\n", "self.items = []\n\n    def more(self):\n        pass\n")],
-            "right",
-        ),
-        (("Cart.total", "new:Cart"), [("size = 1\n", "size = 1\n    colour = 2\n")], "right"),
-        (
-            ("Cart.total",),
-            [("    def clear", "    def total(self):\n        return 0\n\n    def clear")],
-            "partly",
-        ),
-        (("*",), [("LIMIT = 3\n", "LIMIT = 3\n\n\n")], "right"),
-        (("*",), [("LIMIT = 3\n", "\n")], "partly"),
-        (("Cart.total",), [("* 2", "* 2)")], "wrong"),
-        (("Cart.total",), [("* 2", "")], "wrong"),
-    ],
-)
+@rows("where more verdict")
 def test_an_answer_is_judged_by_what_changed_and_where(where, more, verdict):
     answer = replaced(replaced(SHOP, (DOUBLE,)), tuple(more))
     assert judged(case(*where), FILE, answer).verdict == verdict

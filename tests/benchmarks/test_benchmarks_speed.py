@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import ends
 from replaying import TOKENIZER, WORDS, WordTokenizer
 from scripted_engine import END
 from typer.testing import CliRunner, Result
@@ -160,7 +161,7 @@ EDITED = {
 
 
 @pytest.mark.parametrize("after", EDITED.values(), ids=EDITED.keys())
-@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("curve", ends(CURVES))
 def test_usual_edits_are_cheap_on_every_curve(after, curve):
     codec = WordTokenizer()
     on = curve_of(curve)

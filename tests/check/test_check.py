@@ -1,7 +1,7 @@
 """What the checks find in an edited file, what they leave alone, and what they refuse."""
 
 import pytest
-from case_files import read_file
+from case_files import read_file, rows
 
 CASES = read_file("check/check.toml")
 TEXTS, TABLE = CASES["texts"], CASES["table"]["rows"]
@@ -117,29 +117,7 @@ def test_a_file_that_is_only_shown_is_not_copied(checked, tmp_path, copied):
     assert checked(known, known.replace("return 2", "return 3"), "a.py", *beside) == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "// ... existing code ...",
-        "    [other lines]",
-        "    # ... rest of the code unchanged",
-        "# rest of the file remains the same",
-        "/* ... */",
-        "<!-- ... rest of the document ... -->",
-        "-- ...",
-        "// Rest of the methods...",
-        "    # ... (other methods)",
-        "// existing code",
-        "{/* ... other components ... */}",
-        "        // The remaining methods stay unchanged",
-        "pass  # ... existing code ...",
-        "# [rest of the function unchanged]",
-        "// … unchanged …",
-        "; ... existing code ...",
-        "// Your existing code here",
-        "# other methods omitted",
-    ],
-)
+@rows("line")
 def test_placeholders_of_any_syntax_are_refused(checked, line):
     text = f"a\n{line}\n"
     assert kinds(checked("a\nb\n", text, "a.txt")) == ["placeholder", "not-checked"]
@@ -147,26 +125,6 @@ def test_placeholders_of_any_syntax_are_refused(checked, line):
     assert "placeholder" in kinds(checked(text, text * 2, "a.txt")), "a second one"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "# rest",
-        "...",
-        "def f(*rest): ...",
-        "// the rest of the arguments are passed on",
-        "# wait...",
-        "// loading...",
-        "x = [...]",
-        "const { a, ...rest } = b;",
-        "# TODO: ...and so on, see the manual",
-        "# existing users keep their name",
-        "// same as above",
-        "log('...')",
-        "# unchanged since 2019",
-        "    return other.code  # the other code",
-        "#include <rest.h>",
-        "// remaining: seconds left",
-    ],
-)
+@rows("line")
 def test_honest_lines_are_no_placeholders(checked, line):
     assert kinds(checked("a\nb\n", f"a\n{line}\n", "a.txt")) == ["not-checked"]

@@ -363,7 +363,7 @@ def test_a_folder_that_is_gone_is_reported(tmp_path, words):
 
 @pytest.mark.parametrize("text", [b"mine\n", None], ids=["changed", "deleted"])
 def test_a_file_that_changed_meanwhile_is_left_alone(file, script, specedit, text):
-    calls = script(replace=[["name", "email"]], delay_s=0.4)
+    calls = script(replace=[["name", "email"]], delay_s=0.05)
     with subprocess.Popen(
         [sys.executable, "-m", "specedit", "edit", "x", str(file)],
         stderr=subprocess.PIPE,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from command_line import Specedit
 
 from specedit.models import catalogue, store
@@ -48,16 +49,7 @@ def test_a_new_machine_is_told_to_fetch_a_model(inside):
     assert all(line["text"] in text for lines in steady for line in lines)
 
 
-@pytest.mark.parametrize(
-    ("variables", "topic", "message"),
-    [
-        ({"SPECEDIT_KERNEL": "avx9"}, "kernel", "no kernel 'avx9'"),
-        ({"SPECEDIT_MODEL": "qwen9"}, "model", "no model is named 'qwen9'"),
-        ({"SPECEDIT_SEED": "-1"}, "settings", "must not be negative"),
-        ({"SPECEDIT_SCOPES": "code"}, "settings", "There is no setting"),
-    ],
-    ids=["kernel", "model", "value", "variable"],
-)
+@rows("variables topic message")
 def test_what_stops_edits_is_exit_code_2(inside, variables, topic, message):
     code, topics = diagnosed(inside, env=variables)
     assert code == 2
@@ -126,17 +118,7 @@ def test_guarantee_7_doctor_loads_no_torch():
     assert done.stdout.endswith("[]\n")
 
 
-@pytest.mark.parametrize(
-    ("memory", "weights", "text", "advice"),
-    [
-        (32e9, "auto", "needs 7.52 GB with int8", ""),
-        (8e9, "auto", "needs 4.87 GB with int4", ""),
-        (8e9, "int8", "needs 7.52 GB with int8", "Use --weights int4."),
-        (4.5e9, "int4", "needs 4.87 GB with int4", "Use qwen3-4b; see specedit model suggest."),
-        (1e8, "auto", "needs 4.87 GB", "No known model fits; see specedit model suggest."),
-    ],
-    ids=str,
-)
+@rows("memory weights text advice")
 def test_the_memory_is_that_of_the_weights_in_use(
     memory, weights, text, advice, inside, monkeypatch
 ):

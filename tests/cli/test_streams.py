@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from case_files import rows
 
 Script = Callable[..., Path]
 
@@ -32,19 +33,7 @@ def test_an_edit_needs_no_streams(file, how):
     assert (done.returncode, file.read_bytes()) == (0, b"email = 1\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "how"),
-    [
-        pytest.param(["edit", "x", "user.py", "--check", "--json"], ">&-", id="json closed"),
-        pytest.param(["edit", "x", "user.py", "--check", "--json"], ">/dev/full", id="json full"),
-        pytest.param(["edit", "x", "user.py", "--diff"], ">/dev/full", id="diff full"),
-        pytest.param(["edit", "x", "-"], "<&-", id="nothing to filter"),
-        pytest.param(["edit", "x", "-"], "<user.py >&-", id="nowhere to filter to"),
-        pytest.param(["edit", "x", "user.py", "--ask"], "<&-", id="nobody to ask"),
-        pytest.param(["config"], ">/dev/full", id="config full"),
-        pytest.param(["help"], ">/dev/full", id="buffer full at the end"),
-    ],
-)
+@rows("words how")
 def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(file, words, how):
     done = redirected(words, how, file.parent)
     message = done.stderr.decode()

@@ -1,6 +1,7 @@
 """Drafters: which exist, what lookup repeats, what a change teaches."""
 
 import pytest
+from case_files import rows
 from hypothesis import given
 from hypothesis import strategies as st
 from replaying import CURVE, WordTokenizer, run, texts
@@ -12,15 +13,7 @@ from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.errors import UsageError
 
 
-@pytest.mark.parametrize(
-    ("names", "built"),
-    [
-        ((), []),
-        (("none",), []),
-        (("prediction",), ["prediction"]),
-        (("lookup", "prediction"), ["lookup", "prediction"]),
-    ],
-)
+@rows("names built")
 def test_build_follows_the_names_in_order(names, built):
     made = drafters.build(names, prediction=[1, 2], codec=None)
     assert [drafter.name for drafter in made] == built
@@ -31,15 +24,7 @@ def test_without_a_prediction_there_is_no_prediction_drafter():
     assert [drafter.name for drafter in made] == ["lookup"]
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        (("lokup",), "Did you mean 'lookup'"),
-        (("predictions", "lookup"), "Did you mean 'prediction'"),
-        (("none", "lookup"), "--draft none alone"),
-        (("lookup", "lookup"), "each drafter once"),
-    ],
-)
+@rows("names said")
 def test_a_name_that_cannot_be_honoured_is_an_error(names, said):
     with pytest.raises(UsageError) as problem:
         drafters.build(names, prediction=[1], codec=None)
@@ -135,19 +120,9 @@ def test_a_draft_ends_before_a_line_that_the_instruction_names():
     assert rejected("Double every size.") >= rejected("Double it.")  # in too many lines
 
 
-@pytest.mark.parametrize(
-    ("instruction", "pairs"),
-    [
-        ("Fix the bug", []),
-        ("Rename acc to replacements", [("acc", "replacements")]),
-        ("Replace the Username property with an Email property.", [("Username", "Email")]),
-        ("rename `getUser()` -> `fetchUser()` for clarity", [("getUser", "fetchUser")]),
-        ("Renamed item_type => value_type in circular_q", [("item_type", "value_type")]),
-        ("Rename x to y", []),
-    ],
-)
+@rows("instruction pairs")
 def test_renames_are_read_from_an_instruction(instruction, pairs):
-    assert learned.requested_renames(instruction) == pairs
+    assert learned.requested_renames(instruction) == [tuple(pair) for pair in pairs]
 
 
 @pytest.mark.parametrize(
@@ -165,21 +140,7 @@ def test_the_renamed_identifier_is_recognised(old, new, pair):
     assert learned.renamed(old, new) == pair
 
 
-@pytest.mark.parametrize(
-    ("text", "becomes"),
-    [
-        ("username", "email"),
-        ("Username", "Email"),
-        ("userName", "email"),
-        ("user_name", "email"),
-        ("USERNAME", "EMAIL"),
-        ("USER_NAME", "EMAIL"),
-        ("getUsername()", "getEmail()"),
-        ("usernames", "emails"),
-        ("superusername", "superusername"),
-        ("usernameless", "usernameless"),
-    ],
-)
+@rows("text becomes")
 def test_case_variants(text, becomes):
     for begin, end, word, _ in reversed(
         list(learned.occurrences(text.encode(), 0, "username", "email"))

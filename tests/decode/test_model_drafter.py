@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from drafting import Branching
-from effort import examples
+from effort import ends, examples
 from exact_models import save
 from hypothesis import given
 from hypothesis import strategies as st
@@ -185,8 +185,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
-@pytest.mark.parametrize("sampling", [GREEDY, SAMPLED], ids=["greedy", "sampled"])
-@pytest.mark.parametrize("name", KINDS)
+BOTH = [(name, sampling) for name in KINDS for sampling in (GREEDY, SAMPLED)]
+
+
+@pytest.mark.parametrize(("name", "sampling"), ends(BOTH))
 def test_a_real_model_that_drafts_for_itself_is_always_right(folder, name, sampling):
     """And at a temperature it draws with the target's own noise."""
     _, files = save("qwen2, grouped, tied", folder / name)

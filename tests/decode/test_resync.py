@@ -40,18 +40,18 @@ def test_the_place_is_found_within_a_few_passes(after, new):
     assert changes.passes <= nothing + new + 9
 
 
-def test_the_nearest_place_wins_over_the_first():
-    ids = [1, 2, 3, 9, 4, 5, 1, 2, 3, 9, 6, 7]
-    place = best_resync(Index(ids), [1, 2, 3, 8, 9], lost=9, since=2, fresh_line=False)
-    assert place is not None
-    assert ids[place.at] == 6
+NEAREST = ([1, 2, 3, 9, 4, 5, 1, 2, 3, 9, 6, 7], [1, 2, 3, 8, 9], 9, 2, 6)
+LONGER = ([5, 1, 2, 3, 4, 50, *range(100, 140), 4, 60], [0, 1, 2, 3, 4], 45, 5, 50)
 
 
-def test_the_longer_suffix_wins_over_the_nearer():
-    ids = [5, 1, 2, 3, 4, 50, *range(100, 140), 4, 60]
-    place = best_resync(Index(ids), [0, 1, 2, 3, 4], lost=45, since=5, fresh_line=False)
-    assert place is not None
-    assert ids[place.at] == 50
+@pytest.mark.parametrize(
+    ("ids", "seen", "lost", "since", "following"),
+    [NEAREST, LONGER],
+    ids=["the nearest place wins over the first", "the longer suffix over the nearer"],
+)
+def test_the_best_place_is_where_the_prediction_continues(ids, seen, lost, since, following):
+    place = best_resync(Index(ids), seen, lost=lost, since=since, fresh_line=False)
+    assert place is not None and ids[place.at] == following
 
 
 def test_no_divergence_scans_the_file():

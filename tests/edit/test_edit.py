@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from one_edit import edit
 
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
@@ -91,17 +92,7 @@ def test_an_answer_cut_off_by_the_limit_is_never_a_file():
     assert "20 tokens" in edited.file["problems"][0]
 
 
-@pytest.mark.parametrize(
-    ("before", "answer", "after"),
-    [
-        ("a = 1\n", "a = 2\n\n\n", "a = 2\n"),
-        ("a = 1", "a = 2\n", "a = 2"),
-        ("a = 1\n\n", "a = 2\n", "a = 2\n\n"),
-        ("\ufeffa = 1\r\nb = 2\r\n", "a = 9\nb = 2\n", "\ufeffa = 9\r\nb = 2\r\n"),
-        ("x = '<|im_end|>'\n", "y = '<|im_end|>'\n", "y = '<|im_end|>'\n"),
-    ],
-    ids=["its newline", "no newline", "two of them", "CRLF and BOM", "special tokens"],
-)
+@rows("before answer after")
 def test_what_the_original_has_is_kept(before, answer, after):
     assert edit("Change it", before, answer=answer).text == after
 

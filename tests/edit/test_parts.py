@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 import pytest
+from case_files import rows
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,15 +62,7 @@ def test_a_selection_is_found_where_it_was_made(text, data):
     assert edit("Change it", text, *flags, name="a.txt", **UPPER).text == upper(text, first, last)
 
 
-@pytest.mark.parametrize(
-    ("text", "first", "last", "answer", "after"),
-    [
-        ("a\nb\nc\n", 2, 2, "x", "a\nx\nc\n"),
-        ("a\nb", 2, 2, "x\n", "a\nx"),
-        ("a\n  b\n   c\nd\n", 2, 3, "x\n y", "a\n  x\n   y\nd\n"),
-    ],
-    ids=["between others", "without a newline", "as deep as it was"],
-)
+@rows("text first last answer after")
 def test_what_the_model_says_is_put_in_their_place(text, first, last, answer, after):
     edited = edit("x", text, "--lines", f"{first}:{last}", name="a.txt", answer=f"{answer}\n")
     assert edited.text == after
@@ -96,15 +89,7 @@ def test_a_selected_text_is_whole_lines_the_nearest_ones(selected, near, changed
     assert [n for n, line in enumerate(edited.text.split("\n"), 1) if "= 1" in line[:-1]] == changed
 
 
-@pytest.mark.parametrize(
-    ("text", "selected", "near", "shown"),
-    [
-        ("aaaa\na\na", "a\na", 1, "aaaa\na\n"),
-        ("aaaa\na\na", "a\na", 2, "a\na\n"),
-        ("b\na\na\na\nx\nx\nb\na\na\nA\n", "b\na\na", 5, "b\na\na\n"),
-    ],
-    ids=["overlapping", "overlapping, the second", "near counts from its end"],
-)
+@rows("text selected near shown")
 def test_of_several_places_the_nearest_is_meant(text, selected, near, shown):
     flags = ("--selected", selected, "--near", str(near))
     edited = edit("x", text, *flags, name="a.txt", replace=[["b", "B"]])
@@ -128,21 +113,7 @@ def test_overloads_are_one_symbol_with_their_body():
     assert edit("x", OVERLOADS, "--symbol", "f", name="a.ts").shown == "".join(lines[1:5])
 
 
-@pytest.mark.parametrize(
-    ("flags", "says"),
-    [
-        (("--symbol", "absent"), "It defines: A, A.m, A.p, B, B.m"),
-        (("--symbol", "m"), "A.m (line 5)"),
-        (("--symbol", "A", "--lines", "1:2"), "--symbol"),
-        (("--lines", "0:1"), "1:15"),
-        (("--lines", "3:2"), "3:2"),
-        (("--lines", "14:99"), "1:15"),
-        (("--selected", ""), "The selection is empty"),
-        (("--selected", " \n", "--near", "1"), "The selection is empty"),
-        (("--selected", "absent"), "not in the file"),
-        (("--selected", "def m(self)"), "2 times, on lines 5, 14"),
-    ],
-)
+@rows("flags says")
 def test_a_part_that_is_none_is_an_error_that_helps(flags, says):
     edited = edit("x", TEXT, *flags)
     assert (edited.code, edited.prompts) == (2, [])

@@ -5,6 +5,8 @@ import re
 from itertools import pairwise
 
 import pytest
+from case_files import rows
+from effort import ends, some
 from fruits import python
 from one_edit import Edited, edit, shown_in
 
@@ -20,18 +22,7 @@ def let(*flags: str, text: str = python(), **script: object) -> Edited:
 # which places
 
 
-@pytest.mark.parametrize(
-    ("instruction", "symbols"),
-    [
-        ("Return early in `weigh_lemon_4` when the basket is empty", ["weigh_lemon_4"]),
-        ("weigh_cherry_29() must never return a negative weight", ["weigh_cherry_29"]),
-        ("In weigh_lemon_4, log all calls", ["weigh_lemon_4"]),
-        ("Translate all comments in `Scale`", ["Scale"]),
-        ("fix(scale): retry `http_errors` when rounding (#77)", ["fetch_prices"]),
-        ('The message "not a number" is wrong, see #77', ["checked"]),
-    ],
-    ids=["backticks", "a call", "all in one", "a class", "code", "a quoted text"],
-)
+@rows("instruction symbols")
 def test_a_place_that_is_named_is_the_place(instruction, symbols):
     text = python() + (
         "\n\ndef fetch_prices(url):\n    http_errors = 0\n    return http_errors\n"
@@ -54,21 +45,7 @@ def test_where_nothing_is_named_the_model_is_asked_and_names_nothing(instruction
     assert edited.text == python().replace("total = 7\n", "total = 70\n")
 
 
-@pytest.mark.parametrize(
-    ("instruction", "about_all"),
-    [
-        ("Translate all comments to English", True),
-        ("Add type hints to every function", True),
-        ("Use single quotes everywhere", True),
-        ("Reformat", True),
-        ("Reformat the whole file", True),
-        ("Return all bad names from testzip", False),
-        ("Add a comment to weigh_lemon", False),
-        ("Convert the weight in weigh_lemon to grams", False),
-        ("Format the total with two digits when it is printed", False),
-        ("Raise when the list is empty", False),
-    ],
-)
+@rows("instruction about_all")
 def test_an_instruction_about_all_of_it_is_told_apart(instruction, about_all):
     edited = edit(instruction, python(), replace=[["Weigh the", "Wiege"]], places="weigh_lemon_4")
     assert (not edited.asked_for_places and not edited.file["regions"]) == about_all
@@ -143,7 +120,7 @@ def test_lines_that_are_too_long_for_source_are_no_places():
 SOURCES = ("py", "ts", "js", "go", "rs", "java", "cs", "c", "cpp", "rb", "php", "kt", "md", "txt")
 
 
-@pytest.mark.parametrize("suffix", SOURCES)
+@pytest.mark.parametrize("suffix", some(SOURCES[::-1], 3))
 def test_the_parts_of_a_long_file_are_all_of_its_lines(suffix):
     """Of any text, in any language: source, nonsense, blank lines. Its parts are asked about one
     after the other where all of it is meant and it exceeds the window."""
@@ -229,15 +206,7 @@ HEADED = f"{LICENCE}\nimport os\nimport sys\n\nLOWEST = 10\nLIMIT = 10\n\n\n" + 
 )
 
 
-@pytest.mark.parametrize(
-    ("instruction", "is_meant"),
-    [
-        ("Weigh the total of all fruit without limit", False),
-        ('Say "who weigh fruit." less often', True),
-        ("Mention the total of fruit in the licence", True),
-        ("Change the year of the copyright", False),  # none of its words are there
-    ],
-)
+@rows("instruction is_meant")
 def test_a_licence_counts_where_the_instruction_is_about_it(instruction, is_meant):
     edited = edit(instruction, HEADED, places="nothing")
     assert any(region["lines"][0] == 1 for region in edited.file["regions"]) == is_meant
@@ -294,7 +263,7 @@ def test_lines_and_symbol_stay_the_persons_word(flags):
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-@pytest.mark.parametrize("tail", ["", "\n", "\n\n\n", "# end"])
+@pytest.mark.parametrize("tail", ends(["", "\n", "\n\n\n", "# end"]))
 def test_regions_that_come_back_unchanged_are_the_file_byte_for_byte(ending, tail):
     text = (python().rstrip("\n") + "\n" + tail).replace("\n", ending)
     names = re.findall(r"def (\w+)", text)
@@ -314,14 +283,7 @@ def test_guarantee_1_holds_for_each_region():
     assert plain.file["logits_digest"] == edited.file["logits_digest"]
 
 
-@pytest.mark.parametrize(
-    ("flags", "answer", "says"),
-    [
-        (("--max-tokens", "5"), "def weigh_lemon_4(basket):\n    return 4\n", "cut off"),
-        ((), "def weigh_lemon_4(:\n", "parse"),
-    ],
-    ids=["cut off", "does not parse as a whole"],
-)
+@rows("flags answer says")
 def test_a_region_that_is_refused_is_no_file(flags, answer, says):
     edited = let(*flags, answer=answer)
     assert (edited.code, edited.text) == (2, python())
@@ -373,7 +335,7 @@ def test_a_line_that_stands_for_others_is_never_written_and_never_lost(old, new)
     assert any(one["kind"] == "placeholder" for one in edited.file["findings"])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", ends(range(8)))
 def test_an_answer_is_divided_as_its_regions_were_put_together(seed):
     """With new lines anywhere but in place of a line that stands for others, all lines between the
     regions stay, and each new line is where the answer had it."""

@@ -1,7 +1,7 @@
 """Where an instruction says that a file may change."""
 
 import pytest
-from case_files import cases, read_texts
+from case_files import cases, read_texts, rows
 from one_edit import edit
 
 SHOP = read_texts("edit/targets.toml")["SHOP"]
@@ -25,39 +25,13 @@ def test_in_every_language(file, text, instruction, expected):
     assert targets(instruction, text, file) == expected
 
 
-@pytest.mark.parametrize(
-    ("instruction", "near"),
-    [
-        ("In the function `heaviest_off`, skip baskets", "heaviest_of"),
-        ("Return early in the method ligthest()", "Basket.lightest"),
-        ("In Basket.ligthest, return early", "Basket.lightest"),
-        ("In `laod`, return early", "load"),
-        ("In Basket.discount, return 0", "It defines: STEP, LIMIT, Basket, Basket.size"),
-    ],
-)
+@rows("instruction near")
 def test_a_name_that_is_not_there_is_an_error_with_the_nearest_one(instruction, near):
     edited = edit(instruction, SHOP)
     assert (edited.code, edited.prompts) == (2, []) and near in edited.file["problems"][0]
 
 
-@pytest.mark.parametrize(
-    "instruction",
-    [
-        "Add a function heaviest_all that calls heaviest_of",
-        "In the main loop function, stop early",
-        "Return early in the first method",
-        "In the class fruit, weigh",
-        "Make the discount method return None",
-        "In orders, sort by date",
-        "In package.json, sort by date",
-        "In ASP.Net, sort by date",
-        "Extract the choice of the fruit into a function heaviest_off()",
-        "Fix the function to skip empty baskets",
-        "In e.g., the second case, return None",
-        "Add a `reset()` function",
-        "Return early in laod",
-    ],
-)
+@rows("instruction")
 def test_a_word_that_may_be_english_is_not_missed(instruction):
     assert edit(instruction, SHOP).prompts
 
@@ -73,14 +47,7 @@ def test_guarantee_11_outside_of_a_named_definition_every_byte_stays(end, first)
     assert (region["symbol"], region["why"]) == ("load", "named in the instruction")
 
 
-LOST = {
-    "method": ("Make the class Crate iterable", "class Crate:\n    pass\n"),
-    "constant": ("Change LIMIT to 7", "\n"),
-    "cut": ("In `Basket.write`, write a header", "    def write(self, path):\n"),
-}
-
-
-@pytest.mark.parametrize(("instruction", "answer"), LOST.values(), ids=LOST)
+@rows("instruction answer")
 def test_guarantee_11_no_definition_is_lost(instruction, answer):
     edited = edit(instruction, SHOP, answer=answer)
     assert (edited.code, edited.text) == (2, SHOP)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from command_line import interruptible
 from effort import ends
 from git_repository import Repository
@@ -25,6 +26,7 @@ def test_add():
 def test_mul():
     assert mul(2, 3) == 6
 """
+SUM = ["a - b  #", "a + b #"]  # another size: a second passes between texts of one size
 WRONG = "def add(a, b):\n    return a + b\n"
 WORSE = WRONG + "\n\ndef mul(a, b):\n    return a + b\n"
 RIGHT = WRONG + "\n\ndef mul(a, b):\n    return a * b\n"
@@ -126,15 +128,15 @@ def test_keep_best_keeps_the_one_with_the_fewest_failures(tree, script, specedit
 
 def test_all_files_are_one_try(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
-    script(replace=[["a - b", "a + b"]], then=[{"replace": [["1", "2"]]}] * 20)
+    script(replace=[SUM], then=[{"replace": [["= 1", "= 20"]]}] * 20)
     done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2")
     assert done.returncode == 2
     assert tree.status() == "", "both are as they were"
-    script(replace=[["a - b", "a + b"]], then=[{"replace": [["1", "2"]]}])
-    both = "grep -q 'a + b' calc.py && grep -q 'b = 2' b.py"
+    script(replace=[SUM], then=[{"replace": [["= 1", "= 20"]]}])
+    both = "grep -q 'a + b' calc.py && grep -q 'b = 20' b.py"
     done = inside("edit", "Do it", "calc.py", "b.py", "--test", both)
     assert done.returncode == 0
-    assert tree.read("b.py") == "b = 2\n" and "a + b" in tree.read("calc.py")
+    assert tree.read("b.py") == "b = 20\n" and "a + b" in tree.read("calc.py")
     assert len(journal()) == 1
     inside("undo")
     assert tree.status() == ""
@@ -144,7 +146,7 @@ def test_all_files_are_one_try(tree, script, inside):
 def test_a_file_of_two_names_is_one(tree, script, inside, other):
     (tree.root / "link.py").symlink_to("calc.py")
     (tree.root / "hard.py").hardlink_to(tree.root / "calc.py")
-    script(replace=[["a - b", "a + b"]])
+    script(replace=[SUM])
     done = inside("edit", "Do it", "calc.py", other, "--test", "true", "--json")
     assert done.returncode == 0, done.stderr
     assert [one["path"] for one in json.loads(done.stdout)["files"]] == ["calc.py"]
@@ -165,15 +167,7 @@ def test_without_writing_the_tree_is_as_it_was_and_the_patch_is_one_that_passes(
     assert tree.status() == "" and not journal()
 
 
-@pytest.mark.parametrize(
-    ("flags", "why"),
-    [
-        (("--ask",), "cannot be combined"),
-        (("--compare",), "one answer"),
-        (("-",), "needs a file"),
-    ],
-    ids=["ask", "compare", "filter"],
-)
+@rows("flags why")
 def test_what_cannot_be_tested_is_refused(tree, inside, flags, why):
     file = () if "-" in flags else ("calc.py",)
     done = inside("edit", "Do it", *file, *flags, "--test", "true")
@@ -181,10 +175,10 @@ def test_what_cannot_be_tested_is_refused(tree, inside, flags, why):
 
 
 def test_a_command_of_a_file_is_for_runs_that_can_be_tested(tree, script, specedit, monkeypatch):
-    script(replace=[["a - b", "a + b"]])
+    script(replace=[SUM])
     monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
     done = specedit("edit", "Do it", "-", "--stdin-filename", "x.py", stdin=CALC.encode())
-    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("a - b", "a + b")
+    assert done.returncode == 0 and done.stdout.decode() == CALC.replace(*SUM)
     assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
 
 
@@ -201,15 +195,9 @@ def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
 
 
 @pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
-def test_a_flag_of_tests_goes_with_a_test(tree, inside, flag):
+def test_a_flag_of_tests_goes_with_a_test_that_counts(tree, inside, monkeypatch, flag):
     done = inside("edit", "Do it", "calc.py", flag)
     assert done.returncode == 2 and "works only with --test" in done.stderr.decode()
-
-
-@pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
-def test_a_flag_of_tests_is_refused_where_a_command_of_a_file_does_not_count(
-    tree, inside, monkeypatch, flag
-):
     monkeypatch.setenv("SPECEDIT_TEST", "true")
     done = inside("edit", "Do it", "calc.py", "--ask", flag)
     message = done.stderr.decode()
@@ -241,7 +229,7 @@ def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(tr
 
 def test_a_file_that_no_try_changes_is_not_refused(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
-    script(replace=[["a - b", "a + b"]])
+    script(replace=[SUM])
     done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2", "--json")
     assert done.returncode == 2
     found = {one["path"]: one["status"] for one in json.loads(done.stdout)["files"]}
@@ -351,13 +339,6 @@ def test_the_command_may_change_the_file_before_any_edit(tree, script, inside):
     assert tree.read("calc.py") == CALC
 
 
-def test_a_command_that_deletes_the_file_before_any_edit_deletes_nothing(tree, script, inside):
-    says(script, RIGHT)
-    gone = "grep -q 'a \\* b' calc.py || { rm calc.py; exit 1; }"
-    assert inside("edit", "Do it", "calc.py", "--test", gone).returncode == 0
-    assert tree.read("calc.py") == RIGHT
-
-
 def test_the_command_may_change_the_file_and_fail(tree, script, inside):
     says(script, RIGHT)
     spoil = "if grep -q 'a \\* b' calc.py; then echo mine > calc.py; fi; exit 1"
@@ -368,22 +349,25 @@ def test_the_command_may_change_the_file_and_fail(tree, script, inside):
     Path(note.rpartition(" ")[2]).unlink()
 
 
-@pytest.mark.parametrize("code", [0, 1])
-def test_the_command_may_delete_the_file(tree, script, inside, code):
+TRIED = "if grep -q 'a \\* b' calc.py; then {} calc.py; fi; exit {}"
+ACTS = {  # the command, the exit code of the edit, the file afterwards
+    "deletes before any edit": ("grep -q 'a \\* b' calc.py || { rm calc.py; exit 1; }", 0, RIGHT),
+    "deletes and passes": (TRIED.format("rm", 0), 0, RIGHT),
+    "deletes and fails": (TRIED.format("rm", 1), 2, CALC),
+    "links": (TRIED.format("rm calc.py; ln -s /etc/hosts", 1), 2, CALC),
+    "pipes": (TRIED.format("rm calc.py; mkfifo", 1), 2, CALC),
+    "closes": (TRIED.format("chmod 000", 1), 2, CALC),
+}
+
+
+@pytest.mark.parametrize(("command", "code", "text"), ACTS.values(), ids=ACTS)
+def test_whatever_the_command_does_to_the_file_ends_with_it(
+    tree, script, inside, command, code, text
+):
     says(script, RIGHT)
-    gone = f"if grep -q 'a \\* b' calc.py; then rm calc.py; fi; exit {code}"
-    done = inside("edit", "Do it", "calc.py", "--test", gone, "--tries", "1")
-    assert done.returncode == (2 if code else 0)
-    assert tree.read("calc.py") == (CALC if code else RIGHT)
-
-
-def test_the_command_may_put_a_link_or_a_pipe_or_another_mode_there(tree, script, inside):
-    for act in ("rm calc.py; ln -s /etc/hosts", "rm calc.py; mkfifo", "chmod 000"):
-        says(script, RIGHT)
-        command = f"if grep -q 'a \\* b' calc.py; then {act} calc.py; fi; exit 1"
-        assert inside("edit", "Do it", "calc.py", "--test", command, "--tries", "1").returncode == 2
-        assert not (tree.root / "calc.py").is_symlink()
-        assert tree.read("calc.py") == CALC and tree.status() == ""
+    done = inside("edit", "Do it", "calc.py", "--test", command, "--tries", "1")
+    assert done.returncode == code and not (tree.root / "calc.py").is_symlink()
+    assert tree.read("calc.py") == text and (text == RIGHT or tree.status() == "")
 
 
 def test_a_command_that_hangs_is_ended(tree, script, inside):
@@ -403,7 +387,7 @@ ESCAPES = {
 }
 
 
-@pytest.mark.parametrize("how", ESCAPES.values(), ids=ESCAPES)
+@pytest.mark.parametrize("how", ends(ESCAPES.values()), ids=ends(ESCAPES))
 @pytest.mark.skipif(sys.platform != "linux", reason="the supervisor is for Linux")
 def test_a_command_ends_with_every_process_that_it_started(tree, script, inside, how):
     """The process holds a pipe open until it ends, whatever it does to its group and session."""
@@ -573,7 +557,7 @@ def test_a_large_file_is_tried_in_its_regions(tree, script, inside):
     ]
     tree.commit({"large.py": "".join(parts)})
     script(
-        replace=[["a * 150", "a / 150"]],
+        replace=[["a * 150", "a // 150"]],
         then=[{"replace": [["a * 150 - b", "a + b"]]}],
     )
     asks = "grep -q 'return a + b' large.py || { echo 'large.py:1:1: error: no sum'; exit 1; }"

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from case_files import rows
+from effort import some
 from one_edit import edit
 
 LINES = Path(__file__).with_name("questions.txt").read_text("utf-8")
@@ -26,13 +28,13 @@ def is_question(instruction: str) -> bool:
     return refused
 
 
-@pytest.mark.parametrize("instruction", QUESTIONS)
+@pytest.mark.parametrize("instruction", some(QUESTIONS, 3))
 def test_a_question_is_refused_before_the_model_is_asked(instruction):
     assert is_question(instruction)
     assert is_question(f"Please {instruction[0].lower()}{instruction[1:]}")
 
 
-@pytest.mark.parametrize("instruction", EDITS)
+@pytest.mark.parametrize("instruction", some(EDITS, 3))
 def test_an_edit_is_not_a_question(instruction):
     assert not is_question(instruction)
     assert not is_question(instruction.lower())
@@ -55,30 +57,12 @@ def test_a_long_instruction_ends(start, word):
     edit(start + word * 5000, "x = 1\n")
 
 
-REPLACED = {
-    "plain": ("the the -> the", "the the", "the"),
-    "quoted": ('"no path" → "the path is empty"', "no path", "the path is empty"),
-    "fat": ("'tell the' => 'for the'", "tell the", "for the"),
-    "every-place": ("the -> a", "the", "a"),
-}
-
-
-@pytest.mark.parametrize(("instruction", "old", "new"), REPLACED.values(), ids=REPLACED)
+@rows("instruction old new")
 def test_a_text_of_comments_and_strings_is_replaced(instruction, old, new):
     edited = edit(instruction, SHOP)
     assert (edited.text, edited.prompts) == (SHOP.replace(old, new), [])
 
 
-@pytest.mark.parametrize(
-    "instruction",
-    [
-        'Change "no path" to "an empty path"',  # words decide what is meant
-        '"no way" -> "no path at all"',  # is not there
-        '"path" -> "file"',  # is code, too
-        "`LIMIT` -> `20`",
-        '"no path" -> "no {path}"',  # may need an f-string
-        '"rb" -> "r"',  # too short to say where
-    ],
-)
+@rows("instruction")
 def test_anything_else_is_the_model_s(instruction):
     assert edit(instruction, SHOP).prompts

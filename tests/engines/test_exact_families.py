@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from effort import FULL, ends, examples
+from effort import FULL, ends, examples, some
 from exact_models import FAMILIES, kernel, kernels_here, save, save_gguf
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ SAMPLED = Sampling(temperature=0.8, top_p=0.9, seed=5)
 KERNELS = kernels_here()
 
 
-@pytest.fixture(scope="module", params=FAMILIES)
+@pytest.fixture(scope="module", params=some(FAMILIES, 2))
 def small(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[object, ModelFiles, Path]:

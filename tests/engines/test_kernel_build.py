@@ -18,6 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from case_files import rows
 from exact_models import kernel, kernels_here
 from kernel_sources import ROOT, build, compiled, copied, driver, has_compiler
 
@@ -162,14 +163,7 @@ def test_logits_have_the_same_bits_on_arm_and_x86(x86, arm):
 
 
 @x86_linux
-@pytest.mark.parametrize(
-    ("processor", "variants"),
-    [
-        ("cortex-a72", ["neon"]),
-        ("neoverse-n1", ["dotprod", "neon"]),
-        ("max", ["i8mm", "dotprod", "neon"]),
-    ],
-)
+@rows("processor variants")
 def test_an_arm_processor_runs_what_it_has(processor, variants, x86, arm):
     found = run(arm, 9, 1, processor=processor, emulator="qemu-aarch64")
     assert found[: len(variants) + 1] == [f"variant {name}" for name in [*variants, "reference"]]

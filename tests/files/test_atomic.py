@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from case_files import rows
 
 from specedit.errors import InputError
 from specedit.files import atomic
@@ -163,16 +164,7 @@ atomic.replace(seen, b"two\\n")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs two users")
-@pytest.mark.parametrize(
-    ("groups", "mode", "group", "then"),
-    [
-        pytest.param("5000,6000", 0o660, 6000, 0o660, id="a member keeps the group"),
-        pytest.param("5000,6000", 0o2664, 6000, 0o2664, id="set-gid stays with its group"),
-        pytest.param("5000,6000", 0o4660, 6000, 0o660, id="set-uid goes with its owner"),
-        pytest.param("5000", 0o666, 5000, 0o606, id="another group gets nothing"),
-        pytest.param("5000", 0o606, 5000, 0o600, id="nor do others what the group was denied"),
-    ],
-)
+@rows("groups mode group then")
 def test_somebody_else_s_file_keeps_its_group_or_the_group_s_rights_go(
     everybody_s, groups, mode, group, then
 ):

@@ -50,7 +50,8 @@ def test_git_is_not_imported_with_the_command_line():
 
 @pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))
 def test_every_way_of_choosing_finds_a_file_whatever_its_name(repo, name):
-    first = repo.commit({"other.py": "x = 1\n", name: "x = 1\n"})
+    repo.commit({"other.py": "x = 1\n", name: "x = 1\n"})
+    first = repo.git("rev-parse", "HEAD").strip()
     repo.write(name, "Old = 1\n")
     assert chosen(changed=True) == {name}
     assert chosen(containing=["Old"]) == {name}

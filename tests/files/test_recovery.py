@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from faults import child, ended
 from killed_runs import NAMES, NEW, OLD, change, held, killed
 from lsp_client import Process
@@ -232,17 +233,7 @@ def test_a_change_that_cannot_be_written_whole_is_not_written(tree, tmp_path):
     assert held(tree) == [OLD, OLD, b"other\n"] and journal.runs(tmp_path / "store") == []
 
 
-COMMANDS = {
-    "edit": ["edit", "Say email.", "a.py", "--check"],
-    "rename": ["rename", "username", "mail", "a.py", "b.py", "--check"],
-    "undo": ["undo"],
-    "undo --list": ["undo", "--list"],
-    "hook run": ["hook", "run"],
-    "config": ["config"],
-}
-
-
-@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@rows("words")
 def test_the_next_command_reverts_it_and_says_so_in_one_line(tree, inside, script, words):
     script(replace=[["username", "email"]])
     (tree / ".git").mkdir()

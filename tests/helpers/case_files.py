@@ -1,7 +1,7 @@
 """Tables of cases in TOML files: whole source texts, as they are, without Python's quotes."""
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,21 @@ def cases(file: str, table: str) -> pytest.MarkDecorator:
     fields = list(dict.fromkeys(field for case in found.values() for field in case))
     rows = [tuple(case.get(field) for field in fields) for case in found.values()]
     return pytest.mark.parametrize(fields, rows, ids=list(found))
+
+
+def rows(fields: str) -> Callable[[Any], Any]:
+    """Run a test for each row of the table that has the test's name, in the TOML file that has its
+    module's: a list of rows, or rows by name."""
+
+    def with_rows(test: Any) -> Any:
+        path = Path(test.__code__.co_filename)
+        file = path.relative_to(TESTS).with_name(f"{path.stem.removeprefix('test_')}.toml")
+        found = read_file(str(file))[test.__name__.removeprefix("test_")]
+        names, ids = fields.split(), list(found) if isinstance(found, dict) else None
+        values = list(found.values()) if isinstance(found, dict) else found
+        return pytest.mark.parametrize(names if names[1:] else fields, values, ids=ids)(test)
+
+    return with_rows
 
 
 def changed(text: str, *pairs: Sequence[str]) -> str:

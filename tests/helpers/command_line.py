@@ -11,8 +11,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from unittest import mock
+
+import typer.main
 
 Done = subprocess.CompletedProcess[bytes]
 Specedit = Callable[..., Done]
@@ -59,6 +61,22 @@ def log_restored() -> Iterator[None]:
     log.setLevel(level)
 
 
+_BUILD, _FSYNC = typer.main.get_command, os.fsync
+_built: dict[tuple[str, ...], Any] = {}
+
+
+def _command(app: typer.Typer) -> Any:
+    """A command line of the same commands is built once; `every_command` changes what it gets."""
+    if sys._getframe(1).f_code.co_name == "every_command":
+        return _BUILD(app)
+    names = tuple(
+        sorted(str(one.name) for one in [*app.registered_commands, *app.registered_groups])
+    )
+    if names not in _built:
+        _built[names] = _BUILD(app)
+    return _built[names]
+
+
 def in_this_process(
     *arguments: str | Path,
     stdin: bytes = b"",
@@ -74,6 +92,10 @@ def in_this_process(
         files[0].seek(0)
         stack.enter_context(mock.patch.dict(os.environ, env or {}))
         stack.enter_context(contextlib.chdir(cwd or "."))
+        if "--help-all" not in arguments:  # which changes the commands
+            stack.enter_context(mock.patch.object(typer.main, "get_command", _command))
+        if os.fsync is _FSYNC:  # nothing here is to outlast a crash of the machine
+            stack.enter_context(mock.patch.object(os, "fsync", lambda file: None))
         with _streams(files), log_restored():
             code = run([str(word) for word in arguments])
         for file in files:

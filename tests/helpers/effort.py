@@ -20,3 +20,8 @@ def ends(cases: Iterable[Case]) -> list[Case]:
     """All cases in CI; by default the first and the last."""
     every = list(cases)
     return every if FULL else every[:1] + every[1:][-1:]
+
+
+def some(cases: Iterable[Case], step: int) -> list[Case]:
+    """All cases in CI; by default the first of each `step`."""
+    return list(cases)[:: 1 if FULL else step]

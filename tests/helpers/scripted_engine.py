@@ -120,8 +120,7 @@ class ScriptedEngine:
         nodes, self._nodes = self._nodes, []
         for node in nodes:  # what was on the old script need not be on the new one
             self._nodes.append(self._after(self._nodes[-1] if self._nodes else NOTHING, node.token))
-        for token in held[reused:]:
-            self._feed(token, self._nodes[-1] if self._nodes else NOTHING)
+        self._read(held[reused:])
         yield Prefill(len(held), len(held), reused, time.perf_counter() - started)
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
@@ -200,6 +199,14 @@ class ScriptedEngine:
     def _margin_at(self, node: _ScriptNode) -> float:
         assert self._margin is not None
         return 0.1 if node.length == self._unsure_at else self._margin
+
+    def _read(self, tokens: Sequence[int]) -> None:
+        """Feed the rest of the prompt, which the script begins with."""
+        _, length, mark, right = self._nodes[-1] if self._nodes else NOTHING
+        for token in tokens:
+            length, mark = length + 1, (mark * 1_000_003 + token + 1) & _MASK
+            self._nodes.append(tuple.__new__(_ScriptNode, (token, length, mark, right)))
+        self._ids += tokens
 
     def _feed(self, token: int, before: _ScriptNode) -> None:
         self._ids.append(token)

@@ -1,6 +1,7 @@
 """Reading an answer: pieces are whole characters, and the closing line ends it."""
 
 import pytest
+from case_files import rows
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_engine import END, ScriptedTokenizer
@@ -22,19 +23,7 @@ def read(
     return reader, taken
 
 
-REASONED = [
-    ("<think>\nIs ``` it?\n</think>\n\nx = 1\n```", "```", "x = 1\n"),
-    ("\n<think></think>\n\n    x = 1\n```", "```", "    x = 1\n"),
-    ("<think>a</think>```python\nx = 1\n```\n", "```", "x = 1\n"),
-    ("[THINK]a[/THINK]\n\nYes: </think> ends it.", "", "Yes: </think> ends it."),
-    ("<thing/>\n```", "```", "<thing/>\n"),
-    ("x = '<think>'\n```", "```", "x = '<think>'\n"),
-    ("<", "", "<"),
-    ("\n\n<t", "", "\n\n<t"),
-]
-
-
-@pytest.mark.parametrize(("said", "closing", "text"), REASONED)
+@rows("said closing text")
 def test_reasoning_before_an_answer_is_counted_and_is_not_its_text(said, closing, text):
     reader = Reader(ScriptedTokenizer(), closing, expected="x = 0\n")
     for token in [*said.encode(), END]:
@@ -52,6 +41,16 @@ def test_reasoning_of_an_endpoint_is_counted_and_its_code_blocks_are_not_the_ans
     assert reader.reasoning == len(reasoning) - len("<think>")
 
 
+def test_a_stop_text_that_names_a_special_token_ends_the_answer_there():
+    class Tokenizer(ScriptedTokenizer):
+        def special(self, name: str) -> int | None:
+            return 7 if name == "<tool_call>" else None
+
+    for stop, ended in (((), False), (("<tool_call>", "c"), True)):
+        reader = Reader(Tokenizer(), "", stop)
+        assert [reader.ends(token) for token in (97, 7)] == [False, ended]
+
+
 def test_a_file_that_begins_like_reasoning_is_an_answer():
     reader = Reader(ScriptedTokenizer(), "```", expected="<think>\n</think>\n")
     for token in [*b"<think>\nnew\n</think>\n```", END]:
@@ -66,33 +65,7 @@ def test_reasoning_without_an_answer_is_refused():
             reader.ends(token)
 
 
-@pytest.mark.parametrize(
-    ("said", "closing", "text", "closed"),
-    [
-        ("x = 1\n```", "```", "x = 1\n", True),
-        ("x = 1\n```\nHere is why", "```", "x = 1\n", True),
-        ("x = 1\n```  \nmore", "```", "x = 1\n", True),
-        ("x = 1\n", "```", "x = 1\n", False),
-        ("```", "```", "", True),
-        ("a\n```python\nb\n```\n", "```", "a\n```python\nb\n", True),
-        ("a\n```\nb\n````\n", "````", "a\n```\nb\n", True),
-        ("a ``` b\n```\n", "```", "a ``` b\n", True),
-        ("a = 1\n```", "````", "a = 1\n", True),
-        ("anything", "", "anything", True),
-    ],
-    ids=[
-        "closed by the end",
-        "words after it",
-        "spaces after it",
-        "never closed",
-        "empty",
-        "an inner fence with a language",
-        "a longer fence",
-        "backticks inside a line",
-        "a shorter fence at the end",
-        "no closing asked for",
-    ],
-)
+@rows("said closing text closed")
 def test_the_closing_line_ends_the_answer(said, closing, text, closed):
     reader, _ = read(said.encode(), closing)
     assert (reader.text(), reader.closed) == (text, closed)

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
+from effort import some
 from git_repository import Repository
 from lsp_client import CAPABILITIES, LINE_ENDS_OF_PYTHON, Editor, Process, edited, place, spans
 
@@ -71,15 +73,7 @@ def test_positions_past_an_end_are_that_end(editor, tmp_path):
     assert {at: word and word["placeholder"] for at, word in found.items()} == words
 
 
-@pytest.mark.parametrize(
-    ("offered", "chosen", "column"),
-    [
-        (["utf-8", "utf-16"], "utf-8", 10),
-        (["utf-32", "utf-16"], "utf-32", 6),
-        (["utf-7"], "utf-16", 7),
-    ],
-    ids=["utf-8", "utf-32", "unknown"],
-)
+@rows("offered chosen column")
 def test_the_editor_chooses_how_columns_are_counted(tmp_path, offered, chosen, column):
     process = Process(tmp_path)
     editor = process.editor
@@ -295,10 +289,11 @@ def test_leaving_stops_what_runs(tmp_path):
     assert process.stderr == ""
 
 
-@pytest.mark.parametrize("busy", [False, True], ids=["idle", "in an edit"])
-@pytest.mark.parametrize(
-    ("how", "code"), [("exit", 1), ("end of input", 1), ("interrupt", 130)], ids=lambda one: one
-)
+ENDS = [("exit", 1), ("end of input", 1), ("interrupt", 130)]
+ENDINGS = [(*end, busy) for end in ENDS for busy in (False, True)]
+
+
+@pytest.mark.parametrize(("how", "code", "busy"), some(ENDINGS[::-1], 2))
 def test_the_server_ends_with_its_editor(tmp_path, how, code, busy):
     process = Process(tmp_path)
     process.play(**ENDLESS)
@@ -336,17 +331,7 @@ def test_one_summary_is_shown_for_a_rename(editor, tmp_path):
     assert all(f"use_{number}.py" in log for number in range(40))
 
 
-@pytest.mark.parametrize(
-    ("method", "params", "problem"),
-    [
-        ("rename", {"position": {"line": -1, "character": 0}, "newName": "y"}, "position"),
-        ("rename", {"position": [0, 0], "newName": "y"}, "position"),
-        ("rename", {"position": {"line": 0, "character": 0}}, "new_name"),
-        ("prepareRename", {}, "position"),
-        ("codeAction", {"range": {"start": {"line": 0}}, "context": {}}, "range.end"),
-    ],
-    ids=["negative", "a list", "no name", "no position", "no end"],
-)
+@rows("method params problem")
 def test_wrong_parameters_get_an_error_that_names_them(editor, tmp_path, method, params, problem):
     uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
     params = {"textDocument": {"uri": uri}, **params}

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from git_repository import Repository
 from killed_runs import change, held, killed
 from mcp_client import (
@@ -204,17 +205,7 @@ def test_a_rename_that_the_users_program_rejects_is_incomplete(repo, agent, tmp_
     assert done["status"] == "written" and contents(repo.root) != before
 
 
-@pytest.mark.parametrize(
-    ("tool", "wanted"),
-    [
-        ("apply_change", {"path": "shop/user.py", "change": "# ...\n        return 3\n# ...\n"}),
-        ("rename_symbol", {"name": "title", "new_name": "show", "path": "shop/page.py"}),
-        ("rename_symbol", {"name": "nothing_here", "new_name": "b"}),
-        ("edit_symbol", {"path": "shop/user.py", "symbol": "gone", "instruction": "x = 1"}),
-        ("edit_symbol", {"path": "shop/user.py", "symbol": "total", "instruction": "What is it?"}),
-    ],
-    ids=["doubtful", "taken", "absent", "no symbol", "question"],
-)
+@rows("tool wanted")
 def test_a_tool_speaks_of_its_own_arguments(agent, tool, wanted):
     result = agent.call(tool, **wanted)
     assert "--" not in text_of(result).replace("--- a/", "") and result.is_error
@@ -301,15 +292,7 @@ def test_an_edit_that_is_refused_is_an_error_and_writes_nothing(repo, agent, scr
     assert contents(repo.root) == before
 
 
-EXTRA = {  # what an answer adds to the method, and whether it is written
-    "a private helper": ("def _one(self):\n    return 1\n", True),
-    "a public method": ("def one(self):\n    return 1\n", False),
-    "a field": ("one = 1\n", False),
-    "an import": ("import os\n", False),
-}
-
-
-@pytest.mark.parametrize(("extra", "writes"), EXTRA.values(), ids=EXTRA)
+@rows("extra writes")
 def test_an_answer_for_a_symbol_has_that_symbol_and_private_helpers(
     repo, agent, script, extra, writes
 ):
@@ -430,7 +413,7 @@ def test_the_current_folder_of_the_server_plays_no_part(
     decoy.write("pyproject.toml", "[tool.specedit]\nno_such_setting = 1\n")
     if not tracked:
         shutil.rmtree(repo.root / ".git")
-    script(replace=[["return 2", "return 3"]])
+    script(replace=[["return 2", "return 30"]])
     monkeypatch.chdir(decoy.root)
     monkeypatch.setattr(os, "chdir", None)
     monkeypatch.setenv("SPECEDIT_TEST", "touch judged")

@@ -50,7 +50,8 @@ def published(root: Path, hook: str) -> tuple[Path, str]:
         project = (root / "pyproject.toml").read_text()
         project = re.sub(r"(?ms)^dependencies = \[.*?^\]", "dependencies = []", project)
         (root / "pyproject.toml").write_text(project)
-    return root, source.commit({})
+    source.commit({})
+    return root, source.git("rev-parse", "HEAD").strip()
 
 
 def framework(hooked: Hooked, *words: str) -> tuple[int, str]:

@@ -102,7 +102,7 @@ def test_a_further_try_has_the_earlier_answers_as_predictions_too(
     tree.commit({"calc.py": "def add(a, b):\n    return a - b\n"})
     for name, value in tree.env.items():
         monkeypatch.setenv(name, value)
-    answers = ["a * b", "a + b"]
+    answers = ["a ** b", "0 + a + b"]  # each of another size: no second passes between
     endpoint.says = lambda request: reported(
         f"```python\ndef add(a, b):\n    return {answers[min(len(endpoint.requests), 2) - 1]}\n```"
     )
@@ -114,7 +114,7 @@ def test_a_further_try_has_the_earlier_answers_as_predictions_too(
     )
     assert done.returncode == 0, done.stderr
     (file,) = json.loads(done.stdout)["files"]
-    assert tree.read("calc.py") == "def add(a, b):\n    return a + b\n"
+    assert tree.read("calc.py") == "def add(a, b):\n    return 0 + a + b\n"
     assert [one["kept"] for one in file["tries"]] == [False, True]
     assert [one["passes"] for one in file["tries"]] == [10, 10]
     first, second = endpoint.requests
@@ -122,6 +122,6 @@ def test_a_further_try_has_the_earlier_answers_as_predictions_too(
         "```\ndef add(a, b):\n    return a - b\n"  # how an answer without a language begins
     ]
     guesses = [second["prediction"], *second.get("predictions", ())]
-    assert any("a * b" in one["content"] for one in guesses)
+    assert any("a ** b" in one["content"] for one in guesses)
     assert any("a - b" in one["content"] for one in guesses)
     assert (first["temperature"], second["temperature"] > 0) == (0, True) and "seed" in second

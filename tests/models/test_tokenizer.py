@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
@@ -116,13 +117,7 @@ def test_ends_and_size(tokenizer):
     assert tokenizer.size == 256 + 2 + len(NAMES)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "said"),
-    [
-        ({"cuts": "martian"}, "cuts words as 'martian'"),
-        ({"kind": "bert"}, "'bert'; gpt2 and llama are known"),
-    ],
-)
+@rows("metadata said")
 def test_a_vocabulary_of_another_kind(metadata, said, tmp_path):
     with pytest.raises(ModelError, match=said):
         of_gguf(tmp_path / "other.gguf", **metadata)

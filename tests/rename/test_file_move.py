@@ -157,9 +157,7 @@ def test_a_place_that_is_not_free_moves_nothing(inside, repo, new, message):
 
 
 @pytest.mark.parametrize("new", ["out/user.py", "out/", ".git/user.py", "../user.py"])
-def test_a_file_does_not_leave_the_work_tree(
-    inside: Run, repo: Repository, tmp_path_factory: pytest.TempPathFactory, new: str
-) -> None:
+def test_a_file_does_not_leave_the_work_tree(inside, repo, tmp_path_factory, new):
     outside = tmp_path_factory.mktemp("outside")
     (repo.root / "out").symlink_to(outside)
     done = inside("rename", "./src/shop/user.py", f"./{new}")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from case_files import rows
 from refused_fields import ALLOWED, REFUSED, predicted
 from vllm_server import Vllm, serving, speaking
 from warm_server import Answered, Running, running, until
@@ -272,20 +273,8 @@ def test_a_right_prediction_saves_steps(side, plain):
     assert between - before >= SIZE and after - between <= 2 * SIZE // 3
 
 
-UNTOUCHED: dict[str, dict[str, Any]] = {
-    "several answers": {"n": 2, "temperature": 0.5},
-    "logprobs": {"logprobs": True, "top_logprobs": 2},
-    "penalties": {"presence_penalty": 0.5},
-    "tools": {
-        "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
-        "tool_choice": "none",
-    },
-    "json": {"response_format": {"type": "json_object"}},
-}
-
-
 @VLLMS
-@pytest.mark.parametrize("fields", UNTOUCHED.values(), ids=UNTOUCHED)
+@rows("fields")
 def test_without_a_prediction_everything_is_vllms(side, fields):
     answer = chat(side, **fields)
     assert answer.status == 200, answer.body

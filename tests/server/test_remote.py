@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from case_files import rows
 from endpoint import USAGE, Endpoint, listening, stream
 from events import events as events_of
 from hypothesis import given
@@ -177,16 +178,7 @@ def test_a_prompt_longer_than_the_window_is_known_as_such(endpoint, error):
         answer(backend(endpoint, "vllm"))
 
 
-TOLD: dict[str, tuple[list[str], str, bool]] = {
-    "talk around it": (["Sure:\n\n``", "`py\na\n", "```\nDone", "!\n"], "a\n", True),
-    "split fences": (["`", "``\n", "x", "\n`", "`", "`"], "x\n", True),
-    "ticks inside": (["```\na ```b\n ```\n", "``\n```\n"], "a ```b\n ```\n``\n", True),
-    "never closed": (["```\na\nb"], "a\nb", False),
-    "nothing in it": (["```\n```"], "", True),
-}
-
-
-@pytest.mark.parametrize(("deltas", "text", "closed"), TOLD.values(), ids=TOLD)
+@rows("deltas text closed")
 def test_the_answer_is_what_stands_in_the_block(endpoint, deltas, text, closed):
     endpoint.answer = stream(*deltas)
     found = answer(backend(endpoint))
@@ -285,18 +277,8 @@ def test_an_answer_of_another_kind_is_said(endpoint, said):
 
 # --- keys and what left the machine
 
-KEYS = {
-    "ours": ({"SPECEDIT_API_KEY": "k"}, "openai", "any.example", "k"),
-    "vendor at home": ({"OPENAI_API_KEY": "k"}, "openai", "api.openai.com", "k"),
-    "vendor's name, unencrypted": ({"OPENAI_API_KEY": "k"}, "openai", "http api.openai.com", ""),
-    "vendor elsewhere": ({"OPENAI_API_KEY": "k"}, "openai", "evil.example", ""),
-    "vendor lookalike": ({"OPENAI_API_KEY": "k"}, "openai", "notopenai.com", ""),
-    "another vendor": ({"OPENAI_API_KEY": "k"}, "mistral", "api.mistral.ai", ""),
-    "plain": ({"OPENAI_API_KEY": "k"}, "plain", "api.openai.com", ""),
-}
 
-
-@pytest.mark.parametrize(("variables", "profile", "host", "key"), KEYS.values(), ids=KEYS)
+@rows("variables profile host key")
 def test_a_vendors_key_goes_to_the_vendor_only(monkeypatch, variables, profile, host, key):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     for name, value in variables.items():

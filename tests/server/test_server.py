@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from refused_fields import ALLOWED, REFUSED, predicted
 from scripted_engine import ScriptedTokenizer
 from warm_server import Running, prompt, running, until
@@ -193,6 +194,12 @@ def test_other_paths_and_methods_are_refused(server, method, path, status):
     assert answer.status == status and answer.error["message"]
 
 
+def test_a_path_that_was_removed_says_what_to_use_instead(server):
+    answer = server.ask("POST", "/v1/completions", {"prompt": "x"})
+    assert answer.status == 404
+    assert "was removed in 1.1: use /v1/chat/completions" in answer.error["message"]
+
+
 def test_a_body_that_is_too_large_is_refused(server):
     for declared in (True, False):
         data = b"x" * (3 << 20)
@@ -219,26 +226,8 @@ def test_models_health_and_counts(server):
 
 # --- who may ask
 
-FOREIGN: dict[str, dict[str, str]] = {
-    "rebound name": {"Host": "evil.example"},
-    "another address": {"Host": "10.0.0.7:80"},
-    "no host": {"Host": ""},
-    "somebody at our address": {"Host": "evil@127.0.0.1"},
-    "our address before a fragment": {"Host": "127.0.0.1#.evil"},
-    "our address before a path": {"Host": "127.0.0.1/.evil"},
-    "our address before a query": {"Host": "localhost?.evil:80"},
-    "our address as a password": {"Host": "localhost:80@evil.example"},
-    "our address and a word": {"Host": "localhost evil.example"},
-    "no port": {"Host": "127.0.0.1:80:80"},
-    "a zone": {"Host": "[::1%25evil]"},
-    "page": {"Origin": "https://evil.example"},
-    "opaque page": {"Origin": "null"},
-    "page on another port": {"Origin": "http://127.0.0.1:1"},
-    "page without origin": {"Sec-Fetch-Site": "cross-site"},
-}
 
-
-@pytest.mark.parametrize("headers", FOREIGN.values(), ids=FOREIGN)
+@rows("headers")
 def test_a_web_page_cannot_drive_the_model(server, headers):
     for method, path in (("POST", "/v1/chat/completions"), ("GET", "/health")):
         answer = server.ask(method, path, b"{}", headers)

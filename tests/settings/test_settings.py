@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from git_repository import Repository
 
 from specedit.cli.options import restricted_lines
@@ -55,16 +56,7 @@ def test_the_nearest_pyproject_is_the_one(tmp_path):
     assert resolve(start=deep, environ={}).values.threads == Settings().threads
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("WARM", "true", True),
-        ("WARM", "0", False),
-        ("THREADS", "4", 4),
-        ("TEMPERATURE", "0.5", 0.5),
-        ("MODEL", "some/where", "some/where"),
-    ],
-)
+@rows("name text value")
 def test_variables_have_types(tmp_path, name, text, value):
     found = resolve(start=tmp_path, environ={f"SPECEDIT_{name}": text})
     assert getattr(found.values, name.lower()) == value
@@ -118,6 +110,7 @@ STEP = '[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n'
         (["rename", "a", "b", "--repeat"], "", {}, b"--repeat was removed in 1.1"),
         (["ask", "why?", "a.py"], "", {}, b"specedit ask was removed in 1.1: ask the server"),
         (["heads", "list"], "", {}, b"specedit heads was removed in 1.1: use specedit model list"),
+        (["vllm", "manifest", "image"], "", {}, b"manifest was removed in 1.1: run specedit vllm"),
         (["config"], 'prompt-form = "zeta"\n', {}, b"prompt-form was removed in 1.1"),
         (["config"], "", {"SPECEDIT_PROMPT_FORM": "zeta"}, b"SPECEDIT_PROMPT_FORM was removed"),
         (["edit", "x", "a.py", "--prompt-form", "zeta"], "", {}, b"--prompt-form was removed"),

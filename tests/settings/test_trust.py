@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from endpoint import Endpoint, listening, stream
 from git_repository import Repository, environment
 
@@ -77,19 +78,7 @@ def test_open_settings_are_listed_here_and_all_others_are_restricted():
     assert {about(name)["kind"] for name in names()} == {"open", "restricted"}
 
 
-COMMANDS = {
-    "edit": ("edit", "old to new", "a.py"),
-    "rename": ("rename", "old", "new", "a.py"),
-    "filter": ("edit", "old to new", "-"),
-    "hook": ("hook", "run"),
-    "warm": ("warm", "a.py"),
-    "serve": ("serve", "status"),
-    "model": ("model", "path"),
-    "config": ("config", "server"),
-}
-
-
-@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+@rows("words")
 def test_guarantee_10_nothing_a_repository_says_picks_an_address_a_path_or_a_model(
     cloned, monkeypatch, words
 ):
@@ -333,22 +322,7 @@ def test_the_users_file_is_set_shown_and_taken_back(cloned):
     }
 
 
-@pytest.mark.parametrize(
-    ("before", "words", "says"),
-    [
-        ("", ["--user", "modle=x"], "modle"),
-        ("", ["--user", "threads=many"], "whole number"),
-        ("", ["--user", "hook=x"], "pyproject.toml"),
-        ("", ["--user", "prediction=t.py"], "depends on the current folder"),
-        ("", ["--user", "model=./m"], "depends on the current folder"),
-        ("", ["threads=2"], "--user"),
-        ("", ["--unset", "threads"], "--user"),
-        ("", ["--user", "--unset"], "NAME"),
-        ("nonsense = 1", ["--user"], "nonsense"),
-        ("x = [", ["--user", "threads=1"], "cannot be read"),
-        ('server = """\noff"""', ["--user", "server=auto"], "changed automatically"),
-    ],
-)
+@rows("before words says")
 def test_what_cannot_be_the_users_setting_is_reported_and_changes_nothing(
     cloned, before, words, says
 ):

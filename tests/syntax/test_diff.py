@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from case_files import rows
 from effort import examples
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
@@ -103,23 +104,7 @@ def test_git_takes_every_patch(repository, before, after):
         assert _git_takes(repository, "a.txt", before, after) == after
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "plain.py",
-        "with space.py",
-        "folder/deep er/x.py",
-        "é/ü.py",
-        'quo"te.py',
-        "back\\slash.py",
-        "new\nline.py",
-        "tab\t.py",
-        "-dash.py",
-        "trailing ",
-        "名前.py",
-    ],
-    ids=repr,
-)
+@rows("name")
 def test_git_takes_every_name(repository, name):
     assert _git_takes(repository, name, b"one\ntwo\n", b"one\n2") == b"one\n2"
 

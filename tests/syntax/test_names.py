@@ -1,23 +1,12 @@
 """Names as words."""
 
 import pytest
+from case_files import rows
 
 from specedit.syntax.identifiers import derived, mentions, plural, sought, variants, words_of
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("username", ["username"]),
-        ("userName", ["user", "Name"]),
-        ("UserName", ["User", "Name"]),
-        ("USER_NAME", ["USER", "NAME"]),
-        ("user-name", ["user", "name"]),
-        ("HTTPServer", ["HTTP", "Server"]),
-        ("_x2_y", ["x2", "y"]),
-        ("größe", ["gr", "öß", "e"]),
-    ],
-)
+@rows("name words")
 def test_words(name, words):
     assert words_of(name) == words
 
@@ -30,20 +19,7 @@ def test_plurals(word, many):
     assert plural(word) == many
 
 
-@pytest.mark.parametrize(
-    ("there", "written"),
-    [
-        ("userName", "emailAddress"),
-        ("UserName", "EmailAddress"),
-        ("user_name", "email_address"),
-        ("USER_NAME", "EMAIL_ADDRESS"),
-        ("user-name", "email-address"),
-        ("user name", "email address"),
-        ("User name", "Email address"),
-        ("User Names", "Email Addresses"),
-        ("userNames", "emailAddresses"),
-    ],
-)
+@rows("there written")
 def test_each_spelling_has_its_counterpart(there, written):
     assert variants("userName", "emailAddress")[there] == written
 
@@ -87,14 +63,7 @@ def test_derived_names_keep_their_spelling(name, written):
     assert derived(name, "username", "email") == written
 
 
-@pytest.mark.parametrize(
-    ("name", "written"),
-    [
-        ("_username", "_email_address"),
-        ("GetUsername", "GetEmailAddress"),
-        ("MAX_USERNAME", "MAX_EMAIL_ADDRESS"),
-    ],
-)
+@rows("name written")
 def test_derived_names_of_several_words(name, written):
     assert derived(name, "username", "email_address") == written
 

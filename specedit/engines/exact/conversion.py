@@ -25,6 +25,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from specedit.engines.cores import logical_cores
 from specedit.engines.exact.kernels.library import why_not
 from specedit.engines.exact.weights import (
     FORMAT_VERSION,
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
 INT8_TIMES, INT8_MORE = 2, 1 << 30
 FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
 MATRICES = ("qkv", "out", "gate_up", "down")
-NUMBERS_PER_BLOCK = 1 << 22  # numbers of a matrix that are converted at a time
-BLOCKS_AHEAD = 3  # blocks that are made while one is written
+NUMBERS_PER_BLOCK = 1 << 20  # numbers of a matrix that a core converts at a time, in some 20 MB
+BLOCKS_AHEAD = 2  # blocks that wait for a core or are written, while each core makes one
 
 
 def source_of(files: ModelFiles) -> str:
@@ -255,14 +256,15 @@ def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
 def fill(writer: Writer, checkpoint: Checkpoint, four: Collection[str] = ()) -> Iterator[int]:
     """Convert what the writer lacks and the checkpoint has; yields the bytes of each block. Some
     blocks are made ahead, so that memory does not depend on the model's size."""
-    with ThreadPoolExecutor(2) as pool:
+    cores = logical_cores()
+    with ThreadPoolExecutor(cores) as pool:
         ahead: deque[tuple[str, Future[dict[str, Array]]]] = deque()
         for name, sources in lacking(writer, checkpoint).items():
             if any(part not in checkpoint.tensors for group in sources for part in group):
                 continue
             for make in _blocks(checkpoint, name, sources, four):
                 ahead.append((name, pool.submit(make)))
-                if len(ahead) > BLOCKS_AHEAD:
+                if len(ahead) >= cores + BLOCKS_AHEAD:
                     yield _add(writer, *ahead.popleft())
         while ahead:
             yield _add(writer, *ahead.popleft())

@@ -6,8 +6,8 @@
 * `drafting` is one request's drafts, with the drafters and widths of `decode`, and measures the
   server's steps while it serves.
 * `launch` has the flags that put these into `vllm serve`, the tested versions, a proposer without
-  proposals, so that vLLM sets its verification up, vLLM's `serve` for a build whose command
-  cannot start, and the manifests of what a cluster runs.
+  proposals, so that vLLM sets its verification up, and vLLM's `serve` for a build whose command
+  cannot start.
 
 vLLM is not patched. Only `scheduler`, and `launch` as a program, import it.
 """

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from case_files import rows
 from command_line import Done
 from git_repository import Repository
 
@@ -79,61 +80,47 @@ CALLS: dict[str, Any] = {
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 @pytest.mark.parametrize("form", ["{}", "```json\n{}\n```\n", "I change it:\n\n{}\n\nDone.\n"])
-def test_a_tools_call_is_merged(inside: Run, repo: Repository, call: Any, form: str) -> None:
+def test_a_tools_call_is_merged(inside, repo, call, form):
     text = form.replace("{}", json.dumps(call, indent=2))
     done = merge(inside, text)
     assert done.returncode == 0, done.stderr.decode()
     assert repo.read("app.py") == AFTER
 
 
-def test_calls_one_below_the_other_and_absolute_paths(inside: Run, repo: Repository) -> None:
+def test_calls_one_below_the_other_and_absolute_paths(inside, repo):
     js = {"file_path": str(repo.root / "web/a.js"), "old_string": "= 1", "new_string": "= 2"}
     text = "\n".join(map(json.dumps, (CALLS["old_string"], js)))
     assert merge(inside, text).returncode == 0
     assert (repo.read("app.py"), repo.read("web/a.js")) == (AFTER, "let a = 2;\n")
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ({"old_string": "items, tax", "new_string": "items"}, "fits 3 places equally (lines 4, 5,"),
-        ({"old_string": "valu", "new_string": "x"}, "fits 2 places equally (lines 5, 6)"),
-        ({"old_string": "mat", "new_string": "x"}, "`mat`: is part of a name (line 1)"),
-        ({"old_string": "tax", "new_string": "x", "replace_all": True}, "all places of 'tax'"),
-        ({"insert_line": 3, "new_str": "x = 1"}, "shows no line of the file"),
-        ({"old_string": "", "new_string": "x = 1"}, "shows no line of the file"),
-    ],
-)
-def test_a_call_without_one_place_is_refused(
-    inside: Run, repo: Repository, call: dict[str, Any], message: str
-) -> None:
+@rows("call message")
+def test_a_call_without_one_place_is_refused(inside, repo, call, message):
     done = merge(inside, json.dumps({"path": "app.py", **call}))
     assert done.returncode == 2 and message in " ".join(done.stderr.decode().split())
     assert repo.git("status", "--short") == ""
 
 
-def test_a_part_of_a_line_becomes_several_lines(inside: Run, repo: Repository) -> None:
+def test_a_part_of_a_line_becomes_several_lines(inside, repo):
     pair = ("value = sum(items)", "whole = sum(items)\nvalue = whole")
     assert merge(inside, search(pair)).returncode == 0
     assert "    whole = sum(items)\n    value = whole + fee" in repo.read("app.py")
 
 
-def test_a_call_that_is_cut_off_is_named(inside: Run, repo: Repository) -> None:
+def test_a_call_that_is_cut_off_is_named(inside, repo):
     done = merge(inside, json.dumps(CALLS["old_string"])[:-4], "app.py")
     assert done.returncode == 2 and b"not valid JSON" in done.stderr
 
 
 @pytest.mark.parametrize("keys", [("old", "new"), ("path", "content"), ("search", "replace")])
-def test_data_with_the_names_of_a_call_is_data(
-    inside: Run, repo: Repository, keys: tuple[str, str]
-) -> None:
+def test_data_with_the_names_of_a_call_is_data(inside, repo, keys):
     before, after = (json.dumps(dict.fromkeys(keys, "a") | {keys[1]: x}, indent=2) for x in "ab")
     repo.commit({"a.json": before})
     assert merge(inside, after, "a.json").returncode == 0
     assert repo.read("a.json").strip() == after
 
 
-def test_a_diff_may_take_away_the_marks_of_a_conflict(inside: Run, repo: Repository) -> None:
+def test_a_diff_may_take_away_the_marks_of_a_conflict(inside, repo):
     text = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> x\nd\n"
     repo.commit({"a.txt": text})
     body = (line if line in ("a", "b", "d") else f"-{line}" for line in text.splitlines())
@@ -144,34 +131,14 @@ def test_a_diff_may_take_away_the_marks_of_a_conflict(inside: Run, repo: Reposit
 
 
 @pytest.mark.parametrize("change", ['{"name": "b"', '{"name": "b"}', "[1, 2]", "[" * 100_000])
-def test_json_that_is_no_call_is_no_call(inside: Run, repo: Repository, change: str) -> None:
+def test_json_that_is_no_call_is_no_call(inside, repo, change):
     repo.commit({"a.json": '{\n"name": "a"\n}\n'})
     done = merge(inside, change, "a.json")
     assert done.returncode == 2 and b"Traceback" not in done.stderr
 
 
-FEE = "fee(items, tax)"
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (
-            "value = sum(items) + fee(items, tax)  # with the fee\n    return",
-            "value = 1\n    return",
-        ),
-        ("sum(items) + fee(items, tax)", "math.fsum(items) + fee(items)"),
-        ("value = sum(items)", "value = math.fsum(items)"),
-        ("    value = sum(items)", "    value = math.fsum(items)"),
-        ("value = sum(items)", "    value = math.fsum(items)"),
-        ("def total(items, tax)", "def total(items)"),
-        ("def total(items, tax):\n    value =", "def total(items):\n    amount ="),
-        ("# with the fee\n    return value", "# with the fee\n    return round(value)"),
-    ],
-)
-def test_a_block_that_quotes_a_part_of_lines_keeps_the_rest(
-    inside: Run, repo: Repository, old: str, new: str
-) -> None:
+@rows("old new")
+def test_a_block_that_quotes_a_part_of_lines_keeps_the_rest(inside, repo, old, new):
     assert merge(inside, search((old, new))).returncode == 0
     assert repo.read("app.py") == APP.replace(old, new if old[0] == " " else new.lstrip())
 
@@ -192,9 +159,7 @@ JS = "\n".join((ONE, TWO, THREE, ""))
     ],
     ids=["context", "then changed", "quotes the new text", "twice", "one line", "contradiction"],
 )
-def test_blocks_that_overlap_are_applied_in_turn(
-    inside: Run, repo: Repository, pairs: list[tuple[str, str]], after: str | None
-) -> None:
+def test_blocks_that_overlap_are_applied_in_turn(inside, repo, pairs, after):
     repo.commit({"a.js": JS})
     done = merge(inside, search(*pairs, head="a.js\n"))
     lines = {"a;": "let a;", "v=": "var a = 10;", "b;": "let b;", "b=": TWO, "c;": "let c;"}
@@ -204,26 +169,15 @@ def test_blocks_that_overlap_are_applied_in_turn(
     assert repo.read("a.js").split() == " ".join(wanted).split()
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        "<path>app.py</path>\n<diff>\n",
-        '<file path="app.py">\n',
-        "```python\n# app.py\n",
-        "In `app.py`:\n\n```python\n",
-        "Now update `app.py` as follows:\n",
-    ],
-)
-def test_a_file_is_named_above_a_block(inside: Run, repo: Repository, head: str) -> None:
+@rows("head")
+def test_a_file_is_named_above_a_block(inside, repo, head):
     change = search((OLD[:-1], NEW[:-1]), head=head)
     done = merge(inside, change)
     assert done.returncode == 0, done.stderr.decode()
     assert repo.read("app.py") == AFTER
 
 
-def test_a_byte_order_mark_that_a_change_shows_is_not_written_twice(
-    inside: Run, repo: Repository
-) -> None:
+def test_a_byte_order_mark_that_a_change_shows_is_not_written_twice(inside, repo):
     (repo.root / "b.py").write_bytes(b"\xef\xbb\xbfimport os\n\nx = os.name\n")
     for change in ("b.py\n```python\n\ufeffimport os\n\nx = os.sep\n```\n", "\ufeff"):
         if change == "\ufeff":
@@ -251,18 +205,14 @@ it(`handles a script`, () => {
 """
 
 
-def test_a_diff_whose_context_has_no_column_for_the_sign_keeps_its_indentation(
-    inside: Run, repo: Repository
-) -> None:
+def test_a_diff_whose_context_has_no_column_for_the_sign_keeps_its_indentation(inside, repo):
     lines = NO_COLUMN.splitlines(keepends=True)[3:]
     repo.commit({"a.js": "".join(line for line in lines if line[0] != "+") + "  })\n})\n"})
     assert merge(inside, NO_COLUMN).returncode == 0
     assert repo.read("a.js") == "".join(line.removeprefix("+") for line in lines) + "  })\n})\n"
 
 
-def test_blank_lines_around_a_block_that_the_file_lacks_do_not_matter(
-    inside: Run, repo: Repository
-) -> None:
+def test_blank_lines_around_a_block_that_the_file_lacks_do_not_matter(inside, repo):
     """With them only lines like it are found, and several are."""
     tests = "\n".join(f"def test_{n}():\n    assert run({n})\n    assert done\n" for n in range(4))
     repo.commit({"tests.py": tests})

@@ -1,9 +1,18 @@
-/* x86-64 with AVX2. Its only product of bytes saturates, so bytes become 16-bit integers on the way:
- * of four inputs the even and the odd ones, whose products `vpmaddwd` adds exactly. */
+/* x86-64 with AVX2. Its only product of bytes saturates, so bytes become 16-bit integers: of four inputs the
+ * even and the odd ones, whose products `vpmaddwd` adds exactly.
+ *
+ * Many rows share widened weights, and half of the products become sums of what is known beforehand
+ * (Winograd 1968), where a are of a row and w are weights:
+ *
+ *     a0 w0 + a1 w1 = (a0 + w1) (a1 + w0) - a0 a1 - w0 w1
+ *
+ * The sums in it are below 2^10. Sums of products may wrap on the way; what is left fits in 32 bits. */
 #include "variant.h"
 
 #include <immintrin.h>
 #include <string.h>
+
+#include "expand.h"
 
 #define ROWS 4 /* by 2 halves of a panel: 8 sums, 4 of weights, 2 of activations in 16 registers */
 #define BLOCK_INLINE static inline __attribute__((always_inline))
@@ -72,7 +81,254 @@ BLOCK_INLINE void gemm16_block(const int R, const int P, const int16_t *row, siz
                     (__m256i *)(sums + p * sums_step + r * LANES + 8 * h), sum[r][p][h]);
 }
 
+#define GEMM8_NAME few_gemm8
 #include "gemm_blocks.h"
 
+enum {
+    MANY = 8,         /* rows that are worth storing widened weights for */
+    MANY_PACKED = 4,  /* the same of weights of fewer bits, which take longer to expand */
+    CHUNK = 512,      /* inputs that are widened at a time */
+    NEAR = 2,         /* blocks of 64 inputs ahead that are fetched to the first cache */
+};
+
+/* A chunk of rows and of a panel as 16 bits: of each four inputs the even ones and the odd ones. It is on the
+ * stack, of which a thread may have 128 KiB: one at a time. */
+typedef struct {
+    int32_t rows[ROW_BLOCK][CHUNK / 4][2];
+    __m256i weights[CHUNK / 4][2][2]; /* of each half of the panel */
+    int32_t row_known[ROW_BLOCK];     /* a0 a1, and a2 a3: their sum */
+    __m256i known[2];                 /* w0 w1, and w2 w3 */
+} widened;
+
+static int32_t sum_of8(__m256i x) {
+    int32_t lane[8], sum = 0;
+    memcpy(lane, &x, sizeof lane);
+    for (int i = 0; i < 8; i++)
+        sum += lane[i];
+    return sum;
+}
+
+static void widen_row(const uint8_t *row, int inputs, int r, widened *to) {
+    __m256i known = _mm256_setzero_si256();
+    for (int i = 0; i < inputs; i += 32) {
+        __m256i bytes = _mm256_loadu_si256((const __m256i *)(row + i));
+        __m256i even = _mm256_and_si256(bytes, _mm256_set1_epi16(255));
+        __m256i odd = _mm256_srli_epi16(bytes, 8);
+        __m256i low = _mm256_unpacklo_epi32(even, odd), high = _mm256_unpackhi_epi32(even, odd);
+        __m256i *place = (__m256i *)to->rows[r][i / 4];
+        place[0] = _mm256_permute2x128_si256(low, high, 0x20);
+        place[1] = _mm256_permute2x128_si256(low, high, 0x31);
+        known = _mm256_add_epi32(known, _mm256_madd_epi16(even, odd));
+    }
+    to->row_known[r] = sum_of8(known);
+}
+
+BLOCK_INLINE void widen_panel(const int bits, const uint8_t *panel, int inputs, widened *to) {
+    for (int half = 0; half < 2; half++) {
+        const uint8_t *block = panel;
+        __m256i known = _mm256_setzero_si256();
+        for (int i = 0; i < inputs; i += 64, block += block_of(bits)) {
+            factors by = {known, known, known};
+            for (int v = 0; v < 8; v++) {
+                __m256i two[2];
+                if (bits == 8) {
+                    const __m256i *from = (const __m256i *)(block + 128 * v + 32 * half);
+                    two[0] = _mm256_loadu_si256(from);
+                    two[1] = _mm256_loadu_si256(from + 2);
+                } else {
+                    if (v % (bits == 4 ? 4 : 2) == 0)
+                        by = factors_of(block, v, half, bits);
+                    codes_of(block, v, half, bits, two, two + 1);
+                }
+                for (int k = 0; k < 2; k++) {
+                    __m256i *place = to->weights[i / 4 + 2 * v + k][half];
+                    if (bits == 8) {
+                        place[0] = _mm256_srai_epi16(_mm256_slli_epi16(two[k], 8), 8);
+                        place[1] = _mm256_srai_epi16(two[k], 8);
+                    } else
+                        weights_of(two[k], by, bits, place, place + 1);
+                    known = _mm256_add_epi32(known, _mm256_madd_epi16(place[0], place[1]));
+                }
+            }
+        }
+        to->known[half] = known;
+    }
+}
+
+/* adds to the sums of R rows what a chunk gives; prefetches up to `end`, `lines` lines for 64 inputs */
+BLOCK_INLINE void many_block(const int R, const widened *from, int row, int inputs, int32_t *sums,
+    const int8_t **ahead, const int8_t *end, int lines) {
+    const int32_t(*rows)[CHUNK / 4][2] = from->rows + row;
+    __m256i sum[R][2];
+    for (int r = 0; r < R; r++)
+        sum[r][0] = sum[r][1] = _mm256_setzero_si256();
+    for (int begin = 0; begin < inputs / 4; begin += 16) {
+        for (int line = 0; line < lines && *ahead < end; line++, *ahead += 64)
+            __builtin_prefetch(*ahead, 0, 2);
+        for (int i = begin; i < begin + 16; i++)
+            for (int r = 0; r < R; r++) {
+                __m256i even = _mm256_set1_epi32(rows[r][i][0]);
+                __m256i odd = _mm256_set1_epi32(rows[r][i][1]);
+                for (int h = 0; h < 2; h++)
+                    sum[r][h] = _mm256_add_epi32(sum[r][h],
+                        _mm256_madd_epi16(_mm256_add_epi16(even, from->weights[i][h][1]),
+                            _mm256_add_epi16(odd, from->weights[i][h][0])));
+            }
+    }
+    for (int r = 0; r < R; r++)
+        for (int h = 0; h < 2; h++) {
+            __m256i *to = (__m256i *)(sums + r * LANES + 8 * h);
+            __m256i known = _mm256_add_epi32(from->known[h], _mm256_set1_epi32(from->row_known[row + r]));
+            *to = _mm256_add_epi32(*to, _mm256_sub_epi32(sum[r][h], known));
+        }
+}
+
+#define MANY_BLOCK(R)                                                                              \
+    case R: many_block(R, wide, r, now, to + r * LANES, &next, end, each); break;
+
+BLOCK_INLINE void many_rows(const int bits, widened *wide, const uint8_t *rows, size_t stride, int count,
+    const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
+    size_t ahead_step, int lines) {
+    int blocks = (count + ROWS - 1) / ROWS;
+    int each = (lines * 64 + inputs * blocks - 1) / (inputs * blocks);
+    memset(sums, 0, (size_t)panels * count * LANES * sizeof *sums);
+    for (int at = 0, now; at < inputs; at += now) {
+        now = inputs - at < CHUNK ? inputs - at : CHUNK;
+        for (int r = 0; r < count; r++)
+            widen_row(rows + r * stride + at, now, r, wide);
+        for (int p = 0; p < panels; p++) {
+            const int8_t *next = ahead + p * ahead_step + (size_t)(lines * at / inputs) * 64;
+            const int8_t *end = ahead + p * ahead_step + (size_t)(lines * (at + now) / inputs) * 64;
+            int32_t *to = sums + (size_t)p * count * LANES;
+            widen_panel(bits,
+                (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits), now, wide);
+            for (int r = 0, some; r < count; r += some) {
+                some = rows_now(count - r);
+                switch (some) { MANY_BLOCK(4) MANY_BLOCK(3) MANY_BLOCK(2) MANY_BLOCK(1) }
+            }
+        }
+    }
+}
+
+BLOCK_INLINE void product(widened *wide, const uint8_t *rows, size_t stride, int count,
+    const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
+    size_t ahead_step, int lines) {
+    if (count < MANY)
+        few_gemm8(
+            rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+    else
+        many_rows(8, wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step,
+            lines);
+}
+
+static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines) {
+    widened wide;
+    product(&wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
+}
+
+/* Adds to the sums of few rows what a chunk of a panel of 4 or 6 bits gives. A weight is used as 16 or 64 times
+ * what it is above -128, which takes one instruction less: 128 times the row's sum is too much. Of 64
+ * inputs these sums are below 2^30. */
+BLOCK_INLINE void packed_block(const int R, const int bits, const widened *from, const uint8_t *panel,
+    int inputs, int32_t *sums, const int8_t *ahead, const int8_t *end) {
+    const int up = bits == 4 ? 4 : 6, size = block_of(bits);
+    const __m256i middle = _mm256_set1_epi16((short)(ZERO_POINT << up));
+    const __m256i of_weight = _mm256_set1_epi16((short)(255 << up));
+    for (int i = 0; i < inputs; i += 64, panel += size) {
+        for (int line = 0; line < size; line += 64)
+            __builtin_prefetch(panel + NEAR * size + line);
+        for (int line = 0; line < size && ahead < end; line += 64, ahead += 64)
+            __builtin_prefetch(ahead, 0, 2);
+        for (int half = 0; half < 2; half++) {
+            __m256i sum[R], codes[2];
+            factors by = {middle, middle, middle};
+            for (int r = 0; r < R; r++)
+                sum[r] = _mm256_setzero_si256();
+            for (int v = 0; v < 8; v++) {
+                if (v % (bits == 4 ? 4 : 2) == 0) {
+                    by = factors_of(panel, v, half, bits);
+                    by.less = _mm256_sub_epi16(by.less, middle);
+                }
+                codes_of(panel, v, half, bits, codes, codes + 1);
+                for (int k = 0; k < 2; k++) {
+                    __m256i even = _mm256_sub_epi16(_mm256_maddubs_epi16(by.even, codes[k]), by.less);
+                    __m256i odd = _mm256_sub_epi16(_mm256_maddubs_epi16(by.odd, codes[k]), by.less);
+                    even = _mm256_and_si256(even, of_weight);
+                    odd = _mm256_and_si256(odd, of_weight);
+                    for (int r = 0; r < R; r++) {
+                        const int32_t *four = from->rows[r][i / 4 + 2 * v + k];
+                        __m256i first = _mm256_madd_epi16(_mm256_set1_epi32(four[0]), even);
+                        __m256i second = _mm256_madd_epi16(_mm256_set1_epi32(four[1]), odd);
+                        sum[r] = _mm256_add_epi32(sum[r], _mm256_add_epi32(first, second));
+                    }
+                }
+            }
+            for (int r = 0; r < R; r++) {
+                __m256i *to = (__m256i *)(sums + r * LANES + 8 * half);
+                *to = _mm256_add_epi32(*to, _mm256_srli_epi32(sum[r], up));
+            }
+        }
+    }
+}
+
+static int32_t row_sum(const uint8_t *row, int inputs) {
+    __m256i sum = _mm256_setzero_si256();
+    for (int i = 0; i < inputs; i += 32) {
+        __m256i bytes = _mm256_loadu_si256((const __m256i *)(row + i));
+        sum = _mm256_add_epi32(sum, _mm256_sad_epu8(bytes, _mm256_setzero_si256()));
+    }
+    return sum_of8(sum);
+}
+
+#define PACKED_BLOCK(R)                                                                            \
+    case R: packed_block(R, bits, wide, from, now, to, next, end); break;
+
+BLOCK_INLINE void packed_of(const int bits, widened *wide, const uint8_t *rows, size_t stride, int count,
+    const int8_t *panel, size_t step, int panels, int inputs, int32_t *sums, const int8_t *ahead,
+    size_t ahead_step, int lines) {
+    if (count >= MANY_PACKED) {
+        many_rows(bits, wide, rows, stride, count, panel, step, panels, inputs, sums, ahead,
+            ahead_step, lines);
+        return;
+    }
+    for (int r = 0; r < count; r++) {
+        int32_t too_much = ZERO_POINT * row_sum(rows + r * stride, inputs);
+        for (int p = 0; p < panels; p++)
+            for (int o = 0; o < LANES; o++)
+                sums[(p * count + r) * LANES + o] = -too_much;
+    }
+    for (int at = 0, now; at < inputs; at += now) {
+        now = inputs - at < CHUNK ? inputs - at : CHUNK;
+        for (int r = 0; r < count; r++)
+            widen_row(rows + r * stride + at, now, r, wide);
+        for (int p = 0; p < panels; p++) {
+            const uint8_t *from =
+                (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits);
+            const int8_t *next = ahead + p * ahead_step + (size_t)(lines * at / inputs) * 64;
+            const int8_t *end = ahead + p * ahead_step + (size_t)(lines * (at + now) / inputs) * 64;
+            int32_t *to = sums + (size_t)p * count * LANES;
+            switch (count) { PACKED_BLOCK(1) PACKED_BLOCK(2) PACKED_BLOCK(3) }
+        }
+    }
+}
+
+static void packed(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+    int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step, int lines,
+    int bits, int keep, int8_t *expanded) {
+    widened wide;
+    if (keep) {
+        expand_panels(panel, step, panels, inputs, bits, expanded);
+        product(&wide, rows, stride, count, expanded, (size_t)inputs * LANES, panels, inputs, sums,
+            ahead, ahead_step, lines);
+    } else if (bits == 4)
+        packed_of(4, &wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step,
+            lines);
+    else
+        packed_of(6, &wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step,
+            lines);
+}
+
 #define VARIANT avx2
+#define VARIANT_PACKED packed
 #include "rows.h"

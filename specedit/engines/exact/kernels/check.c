@@ -82,11 +82,16 @@ static void random_row(numbers *n) {
 
 static void fill(numbers *n, uint64_t seed) {
     n->random = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
-    int extreme = random_below(n, 4) == 0; /* the largest sums that can be */
+    /* at times the largest sums that can be, of one sign and of both, and what saturates 16 bits */
+    enum { EXTREMES = 4 };
+    static const uint8_t row_ends[EXTREMES][2] = {{255, 255}, {255, 255}, {0, 255}, {1, 255}};
+    static const int8_t panel_ends[EXTREMES][2] = {{-128, -128}, {127, 127}, {-128, 127}, {0, -1}};
+    int extreme = random_below(n, 2 * EXTREMES);
     for (size_t i = 0; i < sizeof n->rows; i++)
-        n->rows[i] = extreme ? 255 : (uint8_t)random_bits(n);
+        n->rows[i] = extreme < EXTREMES ? row_ends[extreme][random_bits(n) & 1] : (uint8_t)random_bits(n);
     for (size_t i = 0; i < sizeof n->panels; i++)
-        n->panels[i] = (int8_t)(extreme ? -127 : (int)random_bits(n));
+        n->panels[i] = extreme < EXTREMES ? panel_ends[extreme][random_bits(n) & 1] : (int8_t)random_bits(n);
+    extreme = extreme == 0;
     for (int i = 0; i < ROWS * INPUTS; i++)
         n->short_rows[i] =
             (int16_t)(extreme ? -QUERY_LIMIT : random_below(n, 2 * QUERY_LIMIT + 1) - QUERY_LIMIT);

@@ -91,57 +91,66 @@ EXPAND_INLINE void expand_block_of(const uint8_t *block, int8_t *panel, const in
 #elif defined(__AVX2__)
 #include <immintrin.h>
 
-/* of 8 outputs and a group of inputs: the same for even bytes and for odd ones */
+/* Of a group of inputs and 8 outputs, as 16 bits: what an even code is multiplied by (the lower byte), an
+ * odd one (the upper byte), and what is subtracted from the product. */
 typedef struct {
-    __m256i even, odd;
-} multipliers;
+    __m256i even, odd, less;
+} factors;
 
-EXPAND_INLINE __m256i expanded(__m256i codes, multipliers by, const int bits) {
-    const int middle = bits == 4 ? 0xf8 : 0xe0, shift = bits == 4 ? 4 : 6;
-    const __m256i lower = _mm256_set1_epi16(0x00ff);
-    __m256i even = _mm256_blendv_epi8(_mm256_set1_epi8((char)middle), codes, lower);
-    __m256i odd = _mm256_blendv_epi8(codes, _mm256_set1_epi8((char)middle), lower);
-    even = _mm256_srli_epi16(_mm256_maddubs_epi16(by.even, even), shift);
-    odd = _mm256_slli_epi16(_mm256_maddubs_epi16(by.odd, odd), 8 - shift);
-    return _mm256_blendv_epi8(odd, even, lower);
+EXPAND_INLINE __m256i twice16(__m256i x) { return _mm256_or_si256(x, _mm256_slli_epi32(x, 16)); }
+
+/* of the group that vectors 2 v and 2 v + 1 of a panel of 8 bits belong to */
+EXPAND_INLINE factors factors_of(const uint8_t *block, int v, int half, const int bits) {
+    if (bits == 6) {
+        __m256i step = twice16(_mm256_cvtepu8_epi32(
+            _mm_loadl_epi64((const __m128i *)(block + v / 2 * 16 + 8 * half))));
+        __m256i even = _mm256_add_epi8(step, _mm256_set1_epi16(1));
+        return (factors){even, _mm256_slli_epi16(even, 8), _mm256_slli_epi16(step, 5)};
+    }
+    __m256i both = _mm256_cvtepu16_epi32(
+        _mm_loadu_si128((const __m128i *)(block + v / 4 * 32 + 16 * half)));
+    __m256i even = twice16(_mm256_and_si256(both, _mm256_set1_epi32(255)));
+    return (factors){even, _mm256_slli_epi16(even, 8),
+        _mm256_slli_epi16(twice16(_mm256_srli_epi32(both, 8)), 3)};
 }
 
-EXPAND_INLINE multipliers multipliers_of(const uint8_t *group, int half, const int bits) {
+/* Weights as 16 bits, of even bytes and of odd ones. Those of damaged files wrap to 8 bits. */
+EXPAND_INLINE void weights_of(__m256i codes, factors by, const int bits, __m256i *even, __m256i *odd) {
+    const int up = bits == 4 ? 4 : 2; /* a product is 16 or 64 times a weight */
+    *even = _mm256_sub_epi16(_mm256_maddubs_epi16(by.even, codes), by.less);
+    *odd = _mm256_sub_epi16(_mm256_maddubs_epi16(by.odd, codes), by.less);
+    *even = _mm256_srai_epi16(_mm256_slli_epi16(*even, up), 8);
+    *odd = _mm256_srai_epi16(_mm256_slli_epi16(*odd, up), 8);
+}
+
+/* The codes of vectors 2 v and 2 v + 1 of a panel of 8 bits, half a vector of each. */
+EXPAND_INLINE void codes_of(
+    const uint8_t *block, int v, int half, const int bits, __m256i *low, __m256i *high) {
+    const __m256i four = _mm256_set1_epi8(0x0f), two = _mm256_set1_epi8(0x30);
+    *low = _mm256_loadu_si256((const __m256i *)(block + 64 + 64 * v + 32 * half));
+    *high = _mm256_and_si256(_mm256_srli_epi16(*low, 4), four);
+    *low = _mm256_and_si256(*low, four);
     if (bits == 6) {
-        __m256i one = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(group + 8 * half)));
-        one = _mm256_or_si256(one, _mm256_slli_epi32(one, 8));
-        one = _mm256_or_si256(one, _mm256_slli_epi32(one, 16));
-        return (multipliers){_mm256_add_epi8(one, _mm256_set1_epi16(0x0001)),
-            _mm256_add_epi8(one, _mm256_set1_epi16(0x0100))};
+        __m256i upper =
+            _mm256_loadu_si256((const __m256i *)(block + 64 + 512 + 64 * (v / 2) + 32 * half));
+        if (v % 2 == 0)
+            upper = _mm256_slli_epi16(upper, 4);
+        *low = _mm256_or_si256(*low, _mm256_and_si256(upper, two));
+        *high = _mm256_or_si256(*high, _mm256_and_si256(_mm256_srli_epi16(upper, 2), two));
     }
-    __m256i both = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(group + 16 * half)));
-    both = _mm256_or_si256(both, _mm256_slli_epi32(both, 16));
-    return (multipliers){
-        both, _mm256_or_si256(_mm256_slli_epi16(both, 8), _mm256_srli_epi16(both, 8))};
 }
 
 EXPAND_INLINE void expand_block_of(const uint8_t *block, int8_t *panel, const int bits) {
-    const __m256i four = _mm256_set1_epi8(0x0f), two = _mm256_set1_epi8(0x30);
-    const int vectors = bits == 4 ? 4 : 2; /* pairs of a group */
+    const __m256i lower = _mm256_set1_epi16(0x00ff);
     for (int half = 0; half < 2; half++) /* 8 outputs */
-        for (int group = 0; group < 8 / vectors; group++) {
-            multipliers by = multipliers_of(block + 64 / (8 / vectors) * group, half, bits);
-            for (int v = vectors * group; v < vectors * (group + 1); v++) {
-                __m256i low = _mm256_loadu_si256((const __m256i *)(block + 64 + 64 * v + 32 * half));
-                __m256i high = _mm256_and_si256(_mm256_srli_epi16(low, 4), four);
-                low = _mm256_and_si256(low, four);
-                if (bits == 6) {
-                    __m256i upper = _mm256_loadu_si256(
-                        (const __m256i *)(block + 64 + 512 + 64 * (v / 2) + 32 * half));
-                    if (v % 2 == 0)
-                        upper = _mm256_slli_epi16(upper, 4);
-                    __m256i last = _mm256_srli_epi16(upper, 2);
-                    low = _mm256_or_si256(low, _mm256_and_si256(upper, two));
-                    high = _mm256_or_si256(high, _mm256_and_si256(last, two));
-                }
-                __m256i *to = (__m256i *)(panel + 128 * v + 32 * half);
-                _mm256_storeu_si256(to, expanded(low, by, bits));
-                _mm256_storeu_si256(to + 2, expanded(high, by, bits));
+        for (int v = 0; v < 8; v++) {
+            __m256i codes[2], even, odd, *to = (__m256i *)(panel + 128 * v + 32 * half);
+            factors by = factors_of(block, v, half, bits);
+            codes_of(block, v, half, bits, codes, codes + 1);
+            for (int i = 0; i < 2; i++) {
+                weights_of(codes[i], by, bits, &even, &odd);
+                even = _mm256_blendv_epi8(_mm256_slli_epi16(odd, 8), even, lower);
+                _mm256_storeu_si256(to + 2 * i, even);
             }
         }
 }

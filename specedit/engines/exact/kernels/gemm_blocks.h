@@ -2,7 +2,12 @@
  *
  * Included after `gemm8_block` and `gemm16_block`; ROWS is how many rows of one panel fit. The outer loop
  * is over panels, so a panel stays in L1 while all rows use it. Few rows take more panels at once, so
- * that more sums and streams of weights are active. */
+ * that more sums and streams of weights are active. A variant with a gemm8 of its own for many rows names this
+ * one with GEMM8_NAME. */
+
+#ifndef GEMM8_NAME
+#define GEMM8_NAME gemm8
+#endif
 
 #define GEMM8(R, P) gemm8_block(R, P, row, stride, at, step, inputs, to, sums_step)
 #define GEMM16(R, P) gemm16_block(R, P, row, stride, at, step, inputs, to, sums_step)
@@ -31,7 +36,7 @@ static inline int panels_now(int count, int left) {
     return count == 1 && left >= 4 ? 4 : (count == 2 || count == 3) && left >= 2 ? 2 : 1;
 }
 
-static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
+static void GEMM8_NAME(const uint8_t *rows, size_t stride, int count, const int8_t *panel, size_t step,
     int panels, int inputs, int32_t *sums, const int8_t *ahead, size_t ahead_step,
     int lines) {
     const size_t sums_step = (size_t)count * LANES;

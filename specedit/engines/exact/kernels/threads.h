@@ -84,7 +84,11 @@ static inline int thread_start(thread_handle *me, void (*work)(void *), void *co
     me->context = context;
     sigfillset(&every); /* signals are the other threads' business */
     pthread_sigmask(SIG_SETMASK, &every, &before);
-    int failed = pthread_create(&me->handle, NULL, thread_main, me);
+    pthread_attr_t own; /* musl gives a thread 128 KB, and a product has a buffer of 80 */
+    pthread_attr_init(&own);
+    pthread_attr_setstacksize(&own, 1 << 20);
+    int failed = pthread_create(&me->handle, &own, thread_main, me);
+    pthread_attr_destroy(&own);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return !failed;
 }
