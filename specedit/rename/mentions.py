@@ -49,6 +49,7 @@ _CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # of one line
 _HOLDER = re.compile(r"([^\W\d]\w*)(?:\.|::|->|\#)$")
 _PROPER = re.compile(r"(?<=[a-z,(] )\w*[A-Z]\w*\b(?! [A-Z])")  # a capital inside a sentence
 _ENTRY = re.compile(r"\s*(?:\([^)\n]*\))?\s*:(?!:)")  # after a name in a list of parameters
+_QUOTED = re.compile(r"['\"\[{]$")
 _TAG = re.compile(  # what ends before a name that a documentation tool reads as one
     r"""(?: \{@\w+\s+[^}\s]*
           | \b(?:cref|name)\s*=\s*["'][^"'\s]*
@@ -187,7 +188,7 @@ def comment_rewrites(
                 if subject is not None
                 else is_marked(text, offset, found)
             )
-            if meant or not everyday:
+            if meant or not everyday or _QUOTED.search(text[:offset]):
                 rewrite = _rewrite(part, text, offset, found, written, "comment", not meant)
                 results += [rewrite, *_article(text, offset, rewrite)]
     return results
