@@ -72,7 +72,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 @pytest.fixture
 def bench(
     template: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[], Path]]:
+) -> Iterator[Callable[..., Path]]:
     """Begins anew, in a copy of the repository, with a model that plays a script."""
     place = tmp_path / "bin"
     place.mkdir()
@@ -95,10 +95,10 @@ def bench(
     (tmp_path / "home").mkdir()
     work = tmp_path / "work"
 
-    def anew() -> Path:
+    def anew(page: str = "") -> Path:
         shutil.rmtree(work, ignore_errors=True)
         shutil.copytree(template.root, work)
-        monkeypatch.chdir(work)
+        monkeypatch.chdir(work if page == "README" else work / "samples/shop")
         return work
 
     anew()
@@ -163,10 +163,10 @@ def test_the_lines_work_in_a_real_shell(body, bench):
 
 
 def every_line_works(
-    name: str, body: str, bench: Callable[[], Path], run: Callable[[str], Done]
+    name: str, body: str, bench: Callable[..., Path], run: Callable[[str], Done]
 ) -> None:
     """Run the lines of a block; `edit`, `rename` and `apply` change something, in a fresh copy."""
-    root = Path.cwd()
+    root = bench(name)
     for example in (Example(name, words) for words in examples.commands(body)):
         words = shlex.split(example.words, comments=True)
         if example.why_not:
@@ -177,7 +177,7 @@ def every_line_works(
         assert ends, f"{example}: a server in the foreground does not return"
         changes = words[0] == "specedit" and words[1] in ("edit", "rename", "apply")
         if changes:
-            root = bench()
+            root = bench(name)
         before = contents(root)
         done = run(example.words)
         wanted = next((code for what, code in FAILS.items() if what in example.words), 0)
@@ -242,6 +242,7 @@ def shell(words: str) -> Done:
 
 @pytest.mark.parametrize(("name", "body"), marked(examples.blocks("python")))
 def test_every_program_runs(name, body, bench, served, capsys):
+    bench(name)
     exec(compile(at(served, body), name, "exec"), {"__name__": "example"})
     assert capsys.readouterr().out.strip()
 

@@ -1,11 +1,16 @@
 """The real 0.5B model, end to end: the guarantees on real text, and the example of README."""
 
 import json
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import interruptible
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_home")]
 
@@ -55,3 +60,27 @@ def test_a_hostile_prediction_changes_nothing_but_the_time(specedit, tmp_path):
         passes.append(one["passes"])
     assert len(digests) == 1
     assert max(passes) == passes[-1]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_ctrl_c_ends_a_long_pass_at_once(tmp_path):
+    import pty
+
+    file = tmp_path / "a.py"
+    file.write_text("".join(f"def f{n}(price):\n    return price * {n}\n\n\n" for n in range(40)))
+    ours, theirs = pty.openpty()
+    words = ("edit", "Double it", str(file), "--whole", "--yes")
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", *words],
+        env={**os.environ, "SPECEDIT_KERNEL": "reference", "TERM": "xterm"},  # a pass takes long
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),  # type: ignore[call-overload]
+        preexec_fn=interruptible,
+    )
+    shown = b""
+    while b"reading" not in shown:
+        shown += os.read(ours, 1 << 16)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    interrupted = time.monotonic()
+    assert child.wait(60) == 130
+    assert time.monotonic() - interrupted <= 0.5  # what a user is promised

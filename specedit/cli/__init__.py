@@ -10,16 +10,19 @@ import contextlib
 import sys
 import traceback
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from specedit.cli import options
 from specedit.cli.streams import copy_stdin, is_filter, say
-from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError
+from specedit.errors import DONE, FAILED, INTERRUPTED, WOULD_CHANGE, SpeceditError, UsageError
 from specedit.settings import REMOVED, check_removed
 from specedit.version import VERSION
+from specedit.view.terminal import harmless
 
 app = typer.Typer(
     name="specedit",
@@ -141,6 +144,10 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
         for count in (1, 2):
             check_removed(" ".join(("specedit", *arguments[:count])))
+        if arguments and arguments[0] not in COMMANDS and Path(arguments[0]).is_file():
+            words = harmless(" ".join(arguments[1:]) or "what to do")
+            hint = f'specedit edit "{words}" {harmless(arguments[0])}'
+            raise UsageError("The command is missing.", hint=hint)
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
         say(error.message, error.hint)
@@ -170,6 +177,8 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
                 return FAILED
             if "Did you mean" in str(getattr(error, "message", "")):
                 error.possibilities = None  # type: ignore[attr-defined]  # not said twice
+            if names := getattr(error, "possibilities", None):
+                error.possibilities = get_close_matches(flag, names, 1, 0.7)  # type: ignore[attr-defined]
             if owners := _owners(flag):
                 error.possibilities = None  # type: ignore[attr-defined]
                 error.message += f": it is an option of {owners}."  # type: ignore[attr-defined]

@@ -46,9 +46,12 @@ def apply(
         looks_swapped,
         parts_by_file,
         plan_apply,
+        plan_kept,
     )
     from specedit.files.recorder import Wish
     from specedit.files.source import read
+    from specedit.files.startup import home
+    from specedit.files.stored import is_refused
 
     if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):
         file, change = None, file
@@ -77,12 +80,15 @@ def apply(
             f"{near(file)} is a folder.",
             hint="Name a file of it; or leave out FILE, if the change names its files.",
         )
-    changes = changes_of(text)
-    parts = parts_by_file(changes, file or "")
+    kept = Path(change) if file and change and is_refused(home(), Path(change)) else None
+    changes = [] if kept else changes_of(text)
+    parts = {file: ()} if file and kept else parts_by_file(changes, file or "")
     if file and not resolved.values.quiet and (others := left_out(changes, file)):
         say(f"Not merged: the change for {', '.join(others[:5])}.", hint=ALL)
 
     def planner(source: Source) -> Job | Edit:
+        if kept:
+            return plan_kept(source, kept, text, settings)
         return plan_apply(source, parts[by_path[os.path.realpath(source.name)]], settings)
 
     targets = resolve_targets(Targets(tuple(parts)), resolved)

@@ -26,6 +26,7 @@ from specedit.view.terminal import show_page, show_table
 def config(
     name: str | None = argument("NAME", "One setting; with --user, NAME=VALUE sets it", None),
     user: bool = flag("--user", "Show or change your own settings, which apply in every folder"),
+    every: bool = flag("--all", "Print all settings, not only those that users set most"),
     unset: bool = flag("--unset", "Remove NAME from your settings (with --user)"),
     *,
     resolved: Resolved,
@@ -47,11 +48,18 @@ def config(
     elif user:
         _show_user(wanted, as_json=resolved.values.json)
     else:
-        _show(wanted, resolved)
+        _show(wanted, resolved, every=every)
     return 0
 
 
-def _show(wanted: str, resolved: Resolved) -> None:
+# What users set most
+USUAL = (
+    *("model", "weights", "threads", "server", "scope"),
+    *("test", "tries", "check_with", "allow", "ask"),
+)
+
+
+def _show(wanted: str, resolved: Resolved, *, every: bool) -> None:
     rows = [row for row in resolved.rows() if not wanted or row[0] == wanted]
     if resolved.values.json:
         put_object(
@@ -61,6 +69,11 @@ def _show(wanted: str, resolved: Resolved) -> None:
             }
         )
         return
+    if not (wanted or every):
+        usual = [row for row in rows if row[0] in USUAL or row[2] != "default"]
+        rows = sorted(usual, key=lambda row: (*USUAL, row[0]).index(row[0]))
+        if sys.stdout.isatty():
+            say("specedit config --all prints the other settings, too")
     cells = (
         [key, *map(_visible, (_shown(value), origin)), text] for key, value, origin, text in rows
     )

@@ -24,9 +24,9 @@ from specedit.cli.options import (
     settings_options,
 )
 from specedit.cli.streams import put_json, say
-from specedit.errors import FileError, InputError, UsageError, listed
+from specedit.errors import FileError, InputError, UsageError
 from specedit.settings import Resolved
-from specedit.view.terminal import harmless
+from specedit.view.terminal import name as one_line
 
 if TYPE_CHECKING:
     from specedit.cli.targets import ResolvedTargets, Targets
@@ -204,19 +204,30 @@ def _plan(
     )
 
 
-SHOWN_FILES = 8  # that a question or an error names
+SHOWN_FILES = 3  # that one line names
+MAX_SHOWN_FILES = 20  # that a question or an error names, each on its own line
+SHOWN_LINES = 5  # of each file
 
 
-def _left_text(left: Sequence[UseLeft]) -> str:
-    """The uses that stay although they may mean what is renamed, by file."""
+def _left_text(left: Sequence[UseLeft], *, verbose: bool = False, end: str = "") -> str:
+    """The uses that stay although they may mean what is renamed, by file. `verbose`: all of them.
+    `end`: what follows the count, and comes before a long list."""
     from specedit.view.colours import count  # rich takes 30 ms
 
     lines: dict[str, list[int]] = {}
     for use in left:
         lines.setdefault(use.path, []).append(use.line)
-    files = [f"{path}:{','.join(map(str, numbers[:5]))}" for path, numbers in lines.items()]
-    uses = f"{count(len(left), 'use')} in {count(len(lines), 'file')}"
-    return f"left: {uses} that may be meant: {listed(files, SHOWN_FILES)}"
+    most = None if verbose else SHOWN_LINES
+    files = [
+        f"{path}:{','.join(map(str, numbers[:most]))}{',…' if numbers[:most] != numbers else ''}"
+        for path, numbers in lines.items()
+    ]
+    uses = f"left: {count(len(left), 'use')} in {count(len(lines), 'file')} that may be meant"
+    if len(files) <= SHOWN_FILES:
+        return f"{uses}: {', '.join(files)}{end}"
+    shown = files if verbose else files[:MAX_SHOWN_FILES]
+    more = [f"and {len(files) - len(shown)} more files (-v names them)"] if shown != files else []
+    return "\n  ".join([f"{uses}{end}:", *shown, *more])
 
 
 def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> None:
@@ -227,19 +238,20 @@ def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> No
     renamed = f"{count(plan.places, 'place')} in {count(len(plan.changed), 'file')}"
     previews = targets.settings.check or targets.settings.diff
     if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed):
-        say(_left_text(plan.left))
+        say(_left_text(plan.left, verbose=targets.settings.verbose))
         if not confirmed(f"Rename the {renamed}, and leave these as they are?"):
             raise UsageError("Cancelled; nothing was changed.")
         return
     raise UsageError(
-        f"{_left_text(plan.left)}; nothing was written",
+        _left_text(plan.left, verbose=targets.settings.verbose, end="; nothing was written"),
         hint=f"specedit rename {names} --dry-list shows them; --incomplete renames {renamed}.",
     )
 
 
 def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
     """Print the report of a rename that is refused because it would be incomplete."""
-    why = Finding("incomplete", f"{_left_text(plan.left)}; nothing was written", refuses=True)
+    text = _left_text(plan.left, verbose=True, end="; nothing was written")
+    why = Finding("incomplete", text, refuses=True)
     return _put_report(
         replace(edit, status="refused").noting(why) if edit.changed else edit
         for edit in _edits_by_rule(targets, plan.planner)
@@ -269,7 +281,7 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
     if settings.json:
         return code
     for line in (line for edit in edits for line in _lines(edit)):
-        print(harmless(line))
+        print(one_line(line))  # a file's name may have line breaks
     places, files = sum(len(edit.changes) for edit in edits), sum(bool(e.changes) for e in edits)
     left = sum(len(edit.left) for edit in edits)
     more = f", {count(left, 'use')} left that may be meant" if left else ""

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Self
 
 from specedit.cli.streams import put, put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
-from specedit.edit.sink import Begun, EditEvent, Finished, Planned, Question, Reply, Sink
+from specedit.edit.sink import Asked, Begun, EditEvent, Finished, Locating, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.lines import moved_patch
 
 if TYPE_CHECKING:
     from specedit.check.project_checks import Verification
+    from specedit.edit.backend import Plan
     from specedit.edit.job import Job
     from specedit.edit.report import Edit, Report
     from specedit.edit.request import Planner
@@ -149,6 +150,11 @@ def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
     return code
 
 
+def _about(seconds: float) -> str:
+    minutes = max(1, round(seconds / 60))
+    return f"{minutes} min" if seconds > 99 else f"{max(1, round(seconds))} s"
+
+
 class Display(Sink):
     """Passes a run's events to the screen, and keeps the edits that are done.
 
@@ -201,9 +207,9 @@ class Display(Sink):
         return self._screen
 
     def emit(self, event: EditEvent) -> None:
-        if isinstance(event, Planned):
-            self._announce(event.job)
-        if self._screen is None and isinstance(event, Begun | Planned):
+        if isinstance(event, Asked):
+            self._announce(event.job, event.question if isinstance(event, Locating) else None)
+        if self._screen is None and isinstance(event, Begun | Asked):
             self._early.append(event)
             return
         self._open().emit(event)
@@ -220,24 +226,25 @@ class Display(Sink):
         self.skip_rest = screen.skip_rest
         return reply
 
-    def _announce(self, job: Job) -> None:
+    def _announce(self, job: Job, question: Plan | None = None) -> None:
         """Say before a long run how long it will likely take; at a terminal the user decides."""
         if self._announced or self._command not in ("edit", "refine"):
             return
-        self._announced = True
+        self._announced = question is None
         name = job.source.name
         others = [other for other in self._names if other != name]
         if not others and job.plan.draft and len(job.about.text) < SHORT:
             return
         from specedit.inference.estimate import run_seconds
 
-        seconds = run_seconds(job, others, self._settings)
-        if seconds is None or seconds < LONG_S or (self._settings.quiet and not self._asks):
+        known = run_seconds(job, others, self._settings, question)
+        if known is None or known[0] < LONG_S or (self._settings.quiet and not self._asks):
             return
+        self._announced = True
+        seconds, part = map(_about, known)
         subject = name if not others else f"{1 + len(others)} files"
-        minutes = max(1, round(seconds / 60))
-        faster = "" if job.regions else "; --symbol NAME or --selected TEXT is faster"
-        message = f"about {minutes} min for {subject}{faster}."
+        faster = "" if job.regions else f"; `--symbol NAME` takes about {part}"
+        message = f"about {seconds} for {subject}{faster}."
         if self._screen is not None:
             self._screen.pause()
         if not self._asks:

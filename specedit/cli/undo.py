@@ -46,6 +46,12 @@ def undo(
     if name is None and not listed:
         name = (runs[0].name if runs else None) if last else _last_here(runs)
     recover(but=name)
+    for run in journal.damaged(store):
+        if run.name != name and not run.unfinished:  # else `recover` says so
+            say(
+                f"the record of the run {run.name} is damaged; the run is skipped",
+                f"specedit undo --forget --run {run.name}",
+            )
     if name is None and not (last or listed):
         name = of_here(journal.runs(store))  # an error: there is none
     if listed:

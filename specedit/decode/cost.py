@@ -19,8 +19,11 @@ from specedit.files import atomic, stored
 
 # the measured widths: processors with tiles take 16 rows at a time, so 17 may cost as much as 32
 WIDTHS = (1, 2, 4, 8, 16, 17, 32, 64, 128, 256)
-ONCE_MEASURED_WIDTH = 64  # wider passes are measured once
-MEASURING_ROUNDS = 4  # narrower ones this often
+MEASURING_S = 2.0  # seconds that measuring takes at most, but for its first pass
+# Those that say most come first: what the time does not suffice for is predicted
+MEASURED = (1, 1, 8, 16, 32, 4, 17, 2, 64, 128, 256)
+MEASURING_ROUNDS = 4  # as often widths below ONCE_MEASURED_WIDTH are measured
+ONCE_MEASURED_WIDTH = 64
 POSITIONS_ON_A_CARD = 64  # that passes are measured behind; a recurrent model's first pass differs
 RECENT_PASSES = 9  # newest passes of a width that its cost is computed from
 MIN_PASSES = 3  # passes of a width before its cost is trusted
@@ -123,28 +126,44 @@ def _nearest(width: int) -> int:
 def measure(engine: Engine, *, widest: int = WIDTHS[-1]) -> Curve:
     """Measure an engine's curve after the current cache; the cache is unchanged afterwards.
 
-    Narrow widths are timed in turn, `MEASURING_ROUNDS` times, and the best time is used, so that a
-    busy moment affects all widths alike. The very first pass is not counted; on a card, where all
-    passes are short, no width's first pass is, as it is recorded then."""
-    if engine.info.device != "cpu" and not engine.length:
+    The best of several times counts, so that a busy moment does not. Widths that MEASURING_S does
+    not suffice for are predicted from those that were measured; `Clock` corrects them. On a card,
+    where all passes are short, no width's first pass is counted, as it is recorded then."""
+    on_card = engine.info.device != "cpu"
+    if on_card and not engine.length:
         for _ in engine.begin([0] * (POSITIONS_ON_A_CARD + 1)):
             pass
     base = engine.length
     most = min(widest, engine.info.window - base)
-    widths = [width for width in WIDTHS if width <= most]
-    narrow = [width for width in widths if width < ONCE_MEASURED_WIDTH]
-    uncounted = widths[:1]
-    if engine.info.device != "cpu":
-        narrow = uncounted = widths
-    best: dict[int, float] = {}
-    for number, width in enumerate((*uncounted, *widths, *narrow * (MEASURING_ROUNDS - 1))):
+    for width in (width for width in WIDTHS if on_card and width <= most):
+        engine.forward([0] * width)
+        engine.crop(base)
+    again = [width for width in MEASURED[1:] if on_card or width < ONCE_MEASURED_WIDTH]
+    began, best = time.perf_counter(), dict[int, float]()
+    for width in (*MEASURED, *again * (MEASURING_ROUNDS - 1)):
         started = time.perf_counter()
+        expected = best.get(width) or (_predicted(best, width) if best else 0.0)
+        if width > most or started + expected > began + MEASURING_S:
+            continue
         engine.forward([0] * width)
         seconds = time.perf_counter() - started
         engine.crop(base)
-        if number >= len(uncounted):
-            best[width] = min(seconds, best.get(width, seconds))
-    return Curve.of(best.items() or [(1, TYPICAL.seconds(1))])
+        best[width] = min(seconds, best.get(width, seconds))
+    if not best:
+        return Curve.of([(1, TYPICAL.seconds(1))])
+    more = {width: _predicted(best, width) for width in WIDTHS if max(best) < width <= most}
+    return Curve.of({**best, **more}.items())
+
+
+def _predicted(known: Mapping[int, float], width: int) -> float:
+    """The seconds of a pass on the line through the two widest measured widths below it; where
+    there is one alone, with the slope that is typical."""
+    below = sorted(w for w in known if w <= width and w != 17)[-2:]  # 17: a step, not a slope
+    last = below[-1]
+    if len(below) == 1:
+        return known[last] * TYPICAL.seconds(width) / TYPICAL.seconds(last)
+    slope = (known[last] - known[below[0]]) / (last - below[0])
+    return known[last] + max(0.0, slope) * (width - last)
 
 
 def key(model: str, info: EngineInfo) -> str:

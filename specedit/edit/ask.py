@@ -62,7 +62,7 @@ def attempt(job: Job, number: int, backend: Backend, settings: Settings, sink: S
     """Ask for one answer and check it. A refused answer is not kept yet."""
     sink.emit(Planned(job))
     answer, figures = measured(job, backend, sink)
-    edit = conclude(job.source, checked(job, answer), figures)
+    edit = replace(conclude(job.source, checked(job, answer), figures), place=job.place)
     edit = edit.noting(*(Finding("backend", note) for note in backend.notes))
     if settings.compare:
         undrafted = replace(job.plan, prediction=None, predictions=(), draft=())
@@ -176,7 +176,8 @@ def narrowed(job: Job, settings: Settings, problem: TooLong) -> Job:
     message = f"too long for the window: only {best.qualified} was edited ({lines})"
     note = Finding("narrowed", message, (Spot(best.first_line),))
     others = (finding for finding in job.findings if finding.kind != "whole")
-    return replace(job, region=region, plan=smaller.plan, findings=(*others, note))
+    findings = (*others, note)
+    return replace(job, region=region, plan=smaller.plan, findings=findings, place=best.qualified)
 
 
 # Of the second and further regions that are asked about together

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -56,13 +57,18 @@ def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
     return replace(edit, confidence=round(chance, 3), sure=sure)
 
 
-def unconfirmed(edit: Edit) -> Edit:
-    """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept."""
-    if edit.confidence is None:
-        text = "unsure, so nothing was written"
-    else:
-        text = f"unsure: right with a probability of {edit.confidence:.0%}, so nothing was written"
-    return keep(replace(edit, status="refused").noting(Finding(UNSURE, text, refuses=True)))
+def unconfirmed(edit: Edit, *, in_file: bool) -> Edit:
+    """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept.
+    `in_file`: the text is that of a file, to which the answer can be applied."""
+    edit = keep(replace(edit, status="refused"))
+    text = "not written (unsure)"
+    if edit.confidence is not None:
+        text = f"not written (unsure: right with a probability of {edit.confidence:.0%})"
+    if edit.kept:
+        text += f"; the answer is kept in {edit.kept}"
+    if edit.kept and in_file:
+        text += f"; `{shlex.join(('specedit', 'apply', edit.path, edit.kept))}` writes it"
+    return edit.noting(Finding(UNSURE, text, refuses=True))
 
 
 def signals_of(job: Job, edit: Edit) -> tuple[float, ...]:

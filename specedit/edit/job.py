@@ -48,6 +48,7 @@ class Job:
     findings: tuple[Finding, ...] = ()  # in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
     partial: bool = False  # an answer that is cut off counts as far as it goes
+    place: str = ""  # the part that the user named; "": none
     rated: bool = True  # its edit may be unsure; the weights are of answers to instructions alone
 
     @property
@@ -100,6 +101,7 @@ def plan_edit(
     exact = None
     if region == whole(source):
         exact = local_rename(source, instruction) or text_replacement(source, instruction)
+    place = symbol or ("lines {}-{}".format(*lines) if lines else "")
     prediction = expected(source, region, settings)
     earlier: tuple[str, ...] = ()
     if now is not None and prediction is not None:
@@ -118,6 +120,7 @@ def plan_edit(
         known=exact[0] if exact else None,
         findings=(exact[1],) if exact else focused,
         tidies=exact is None,
+        place=place,
     )
 
 
@@ -128,7 +131,8 @@ def check_refined(
     if text == now.text:  # no change of what is there, whatever it was before
         return guarded(now, instruction, checks, text)
     if text == source.text:
-        return Checked(text)  # all of it taken back is a change like any other
+        taken_back = "the earlier edit was taken back: the file is as it was before it"
+        return Checked(text, (Finding("taken-back", taken_back),))
     return guarded(source, instruction, checks, text)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from specedit.check.finding import CHECKER, DECLINED, NOTHING, REMOVAL, Checks, verdicts
+from specedit.check.finding import CHECKER, DECLINED, NOTHING, REMOVAL, UNSURE, Checks, verdicts
 from specedit.check.finding import Finding as Finding
 from specedit.check.finding import Spot as Spot
 from specedit.decode import FREE, Tally
@@ -201,6 +201,7 @@ class Edit:
     compared: Compared | None = None
     changes: tuple[Replaced, ...] = ()  # of a rename
     parts: tuple[MergedPart, ...] = ()  # of a change that was merged
+    place: str = ""  # the part that the user named
     kept: str = ""  # where a refused answer can be looked at
     before_sha256: str = ""
     after_sha256: str = ""
@@ -219,6 +220,11 @@ class Edit:
         """The finding of an answer without a change; "" for any other answer."""
         kinds = (NOTHING, "whitespace")
         return next((finding.text for finding in self.findings if finding.kind in kinds), "")
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether it was not written because it is unsure."""
+        return any(finding.kind == UNSURE and finding.refuses for finding in self.findings)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -405,7 +411,7 @@ def keep(edit: Edit) -> Edit:
     """The Edit with the path of a file where the user can look at a refused answer."""
     if edit.status != "refused" or edit.after == edit.before:
         return edit
-    return replace(edit, kept=stored.keep_refused(home(), edit.path, edit.after))
+    return replace(edit, kept=stored.keep_refused(home(), edit.path, edit.before, edit.after))
 
 
 def as_written(edit: Edit, uncommitted: bool) -> Edit:

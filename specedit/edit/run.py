@@ -33,7 +33,7 @@ from specedit.edit.report import (
     with_others_failed,
 )
 from specedit.edit.request import Input, Request
-from specedit.edit.sink import Begun, Finished, Question, Sink
+from specedit.edit.sink import Begun, Finished, Question, Reply, Sink
 from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.atomic import check_writable
 from specedit.files.journal import home
@@ -132,9 +132,9 @@ def _confirmed(
         unsure = request.confirms_unsure and edit.sure is False
         reply = sink.ask(Question(job, edit, unsure))
         if reply.decision == "yes":
-            return _as_chosen(job, edit, reply.text)
+            return _as_chosen(job, edit, reply)
         if reply.decision == "no":
-            return unconfirmed(edit)
+            return unconfirmed(edit, in_file=job.source.path is not None)
         other = another(attempts, backend, request.settings, sink)
         if other is not None:
             edit = _rated(job, other, located, backend)
@@ -148,12 +148,12 @@ def _rated(job: Job, edit: Edit, located: Figures | None, backend: Backend) -> E
     return rated(job, edit, backend.model)
 
 
-def _as_chosen(job: Job, edit: Edit, chosen_text: str | None) -> Edit:
+def _as_chosen(job: Job, edit: Edit, reply: Reply) -> Edit:
     """The proposed edit, or the text that the user chose instead, checked again."""
-    if chosen_text is None:
+    if reply.text is None:
         return edit
-    chosen = outcome(job.source, chosen_text, edit.figures)
-    checked = guarded(job.source, job.instruction, job.checks, chosen_text)
+    chosen = replace(outcome(job.source, reply.text, edit.figures), hunks=reply.hunks)
+    checked = guarded(job.source, job.instruction, job.checks, reply.text)
     if checked.problems:
         findings = (*edit.findings, *checked.problems)
         return replace(chosen, status="refused", findings=findings)

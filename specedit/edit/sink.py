@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from specedit.edit.backend import Answer, Event
+from specedit.edit.backend import Answer, Event, Plan
 from specedit.edit.job import Job
 from specedit.edit.report import Baseline, CommandRunning, Edit, Tried, Trying
 
@@ -26,6 +26,14 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
+class Locating:
+    """The model is about to be asked which parts of a file will be changed."""
+
+    job: Job
+    question: Plan
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """The whole answer for a file, of all its regions."""
 
@@ -39,9 +47,8 @@ class Finished:
     edit: Edit
 
 
-EditEvent = (
-    Event | Begun | Planned | Answered | Trying | CommandRunning | Baseline | Tried | Finished
-)
+Asked = Locating | Planned
+EditEvent = Event | Begun | Asked | Answered | Trying | CommandRunning | Baseline | Tried | Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +63,11 @@ class Question:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to a Question. "another": the model is asked for another answer. `text`: what the
-    user chose instead of the whole change; it is checked again."""
+    user chose instead of the whole change; it is checked again. `hunks`: how many were chosen."""
 
     decision: Literal["yes", "no", "another"]
     text: str | None = None
+    hunks: int = 0
 
 
 class Sink:

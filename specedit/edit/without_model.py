@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
 from specedit.check.new_code import ABOUT_COMMENTS
+from specedit.errors import NotDefined, listed
 from specedit.files.source import Source
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
@@ -37,6 +38,11 @@ _RENAME = re.compile(  # `Rename the local variable total to result in checkout`
     r"(?:(?:the|local|variable|parameter|function|method|field|class)\s+)*"
     rf"{_NAME}{_INSIDE}\s+(?:to|as|into)\s+{_NAME}{_INSIDE}\s*[.!]?\s*$"
 )
+_CHANGE = re.compile(
+    r"(?is)^\s*(?:please\s+)?(?:change|replace)\s+(?:the\s+)?(?:(?:text|string|message|word)\s+)?"
+    r"(?P<mark>[`'\"])(?P<old>[^\n]{3,}?)(?P=mark)\s+(?:to|with|by|into)\s+"
+    r"(?P<other>[`'\"])(?P<new>[^\n]+?)(?P=other)\s*[.!]?\s*$"
+)
 LOCAL = frozenset({"local", "parameter"})
 
 
@@ -53,12 +59,13 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     from specedit.scoping.project import Project
 
     word = rf"(?<![\w$]){re.escape(old)}(?![\w$])"
-    if rules_of(source.language.name) is None or not re.search(word, source.text):
+    if rules_of(source.language.name) is None:
         return None
-    if trees.errors(source.text, source.language):
+    if not (function or re.search(word, source.text)) or trees.errors(source.text, source.language):
         return None
     typing = Project.of_text(source.text, source.language)
     if function:
+        _check_named(source, typing, old, function)
         renamed = _in_function(source.text, source.language, typing, old, function)
     else:
         renamed = _in_file(typing, old)
@@ -114,7 +121,26 @@ def _in_function(
         if meaning.declared
         and all(each.kind in LOCAL and first <= each.leaf.line <= last for each in meaning.declared)
     ]
-    return chosen, holders[0].qualified, (first, last)
+    return (chosen, holders[0].qualified, (first, last)) if chosen else None
+
+
+def _check_named(source: Source, typing: Typing, old: str, function: str) -> None:
+    """An error where the code of the only function of a name does not have this name."""
+    from specedit.scoping.meaning import meanings_over
+
+    named = trees.find_symbol(source.text, source.language, function)
+    if source.language is None or len(named) != 1 or named[0].kind not in CALLABLE:
+        return
+    first, last = named[0].first_line, named[0].last_line
+    leaves = (leaf for meaning in meanings_over([typing], old) for leaf in meaning.leaves)
+    if any(first <= leaf.line <= last for leaf in leaves):
+        return
+    words = dict.fromkeys(_IDENTIFIER.findall("\n".join(source.text.split("\n")[first - 1 : last])))
+    has = [w for w in words if _in_function(source.text, source.language, typing, w, function)]
+    raise NotDefined(
+        f"{named[0].qualified} has no {old}; nothing was asked.",
+        hint=f"Its own names are {listed(has, 8)}." if has else "",
+    )
 
 
 def _in_file(typing: Typing, old: str) -> _Renamed | None:
@@ -135,7 +161,10 @@ SHORTEST_ANCHOR = 3  # characters of a text that says where
 
 def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
     """The new text, and what was done, where the whole instruction is `one text -> another one` and
-    the first stands in comments and strings only. Else None."""
+    the first stands in comments and strings only, or `Change 'one text' to 'another one'` and the
+    first stands at one place. Else None."""
+    if (quoted := _CHANGE.match(instruction)) is not None:
+        return _only_place(source.text, quoted["old"], quoted["new"])
     texts = _ARROW.match(instruction)
     if source.language is None or texts is None:
         return None
@@ -155,6 +184,26 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
     where = "the only place" if len(starts) == 1 else f"all {len(starts)} places"
     note = f"replaced {where} of `{old[:60]}`; no model was asked"
     return word.sub(lambda _: new, text), Finding("replaced", note, tuple(map(Spot, lines)))
+
+
+def _only_place(text: str, old: str, new: str) -> tuple[str, Finding] | None:
+    """The text with the only place of `old` replaced; that may begin with the other of a capital
+    and a small letter, and then the new text does too."""
+    bounds = (
+        r"(?<![\w$])" if re.match(r"\w", old) else "",
+        r"(?![\w$])" if re.search(r"\w$", old) else "",
+    )
+    found = list(
+        re.finditer(f"{bounds[0]}(?i:{re.escape(old[:1])}){re.escape(old[1:])}{bounds[1]}", text)
+    )
+    if len(found) != 1 or set(_NEEDS_CARE.findall(new)) - set(old):
+        return None
+    place = found[0]
+    if place[0] != old:
+        new = (new[:1].upper() if place[0][0].isupper() else new[:1].lower()) + new[1:]
+    note = f"replaced the only place of `{place[0][:60]}`; no model was asked"
+    spot = Spot(text.count("\n", 0, place.start()) + 1)
+    return text[: place.start()] + new + text[place.end() :], Finding("replaced", note, (spot,))
 
 
 def _without_quotes(text: str) -> str:

@@ -208,8 +208,8 @@ def check_unchanged(source: Source) -> Path:
     """The path to write, if it holds what was read."""
     path = check_writable(source)
     with _reported(source.name):
-        if regular.read(path) != source.data:
-            raise _changed(source)
+        if regular.read(path) != source.data or path.resolve() != path.absolute():
+            raise _changed(source)  # or a folder on the way was exchanged for a link
     return path
 
 

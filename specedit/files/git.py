@@ -26,6 +26,11 @@ def real(path: str | Path) -> Path:
     return Path(os.path.realpath(path))
 
 
+def is_too_wide(folder: Path) -> bool:
+    """Whether a folder, links followed, is a file system's top, or holds the user's home."""
+    return folder == folder.parent or real(Path.home()).is_relative_to(folder)
+
+
 def path_of_uri(uri: str) -> Path:
     """The path that a `file:` URI names."""
     from urllib.parse import unquote, urlsplit  # few commands have URIs
@@ -190,7 +195,8 @@ def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, byte
 
 
 def _no_filters(here: Path) -> Iterator[str]:
-    """Settings under which every filter is what the user's own configuration says, or nothing.
+    """Settings under which every filter is what the user's own configuration says, or nothing,
+    and no hook of a configuration runs.
 
     Names of filters are free, so git is asked for all that are configured. A git that tells no
     scopes (before 2.26) has none that is surely the user's."""
@@ -203,25 +209,32 @@ def _no_filters(here: Path) -> Iterator[str]:
         fields = [field for part in out.split(b"\0")[:-1] for field in (b"unknown", part)]
     else:
         fields = out.split(b"\0")[:-1]
+    hooks: set[str] = set()  # that newer versions of git start besides those of `core.hooksPath`
     own: dict[str, dict[str, str]] = {}
     foreign: dict[str, set[str]] = {}
     for scope, setting in zip(fields[::2], fields[1::2], strict=True):
         key, _, value = setting.partition(b"\n")
         section, _, rest = key.decode("utf-8", "surrogateescape").partition(".")
         name, _, variable = rest.rpartition(".")
+        if section == "hook" and name:
+            hooks.add(name)
         if section != "filter" or variable not in QUIET:
             continue
         if scope.decode() in USER_SCOPES:
             own.setdefault(name, {})[variable] = value.decode("utf-8", "surrogateescape")
         else:
             foreign.setdefault(name, set()).add(variable)
-    for name in sorted(foreign):
+    for name in sorted({*foreign, *hooks}):
         if "=" in name:  # the command line cannot name it
             raise GitError(
-                f"{here}: the repository's configuration has a filter called {name!r}, "
+                f"{here}: the configuration has a filter or hook called {name!r}, "
                 "which cannot be switched off, so git was not asked.",
-                hint="A filter is a program that git runs. Look at .git/config.",
+                hint="It is a program that git runs. Look at .git/config.",
             )
+    for name in sorted(hooks):
+        yield f"hook.{name}.enabled=false"
+        yield f"hook.{name}.event="
+    for name in sorted(foreign):
         kept = own.get(name, {})
         if "process" in foreign[name] - kept.keys():  # set to nothing, it hides the user's others
             kept = {}
@@ -316,8 +329,9 @@ def choose(
         chosen = (chosen or set()) | set(_differing(root, _left(root, since)))
     if containing:
         wanted = [word for text in containing for word in ("-e", text)]
-        grep = ("grep", "-lzIF", "--untracked", *(["-i"] if any_case else []), *wanted)
-        holding = set(_names(ask(root, *grep, codes=(0, 1))[1]))
+        grep = ("grep", "-lzF", "--untracked", *(["-i"] if any_case else []), *wanted)
+        every = _names(ask(root, *grep, codes=(0, 1))[1])
+        holding = {name for name in every if _is_text(root / name)}
         chosen = holding if chosen is None else chosen & holding
     paths = [root / name for name in sorted(chosen or ())]
     return [_seen(path, here) for path in paths if _editable(path)]
@@ -327,6 +341,16 @@ def known(root: Path) -> list[str]:
     """The names of all files that git tracks in a work tree or does not ignore, in order."""
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     return sorted(set(_names(ask(root, *words)[1])))
+
+
+def not_checked_out(root: Path, text: str) -> list[str]:
+    """The files with this text that a sparse checkout leaves out of the work tree."""
+    if not ask(root, "config", "--get", "core.sparseCheckout", codes=(0, 1))[1]:
+        return []
+    entries = ask(root, "ls-files", "-z", "-t")[1].split(b"\0")
+    absent = {os.fsdecode(entry[2:]) for entry in entries if entry.startswith(b"S ")}
+    grep = ("grep", "--cached", "-lzIF", "-e", text)
+    return sorted(absent & set(_names(ask(root, *grep, codes=(0, 1))[1]))) if absent else []
 
 
 def submodules(root: Path) -> list[str]:
@@ -367,6 +391,25 @@ def _left(root: Path, ref: str) -> str:
     commit = _line(out)
     code, out = ask(root, "merge-base", commit, "HEAD", codes=(0, 1, 128))
     return _line(out).partition("\n")[0] if code == 0 else commit
+
+
+def marked(root: Path, paths: Sequence[str], *attributes: str) -> dict[str, str]:
+    """The files for which .gitattributes sets one of these, each with the one it sets."""
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    out = ask(root, "check-attr", "-z", "--stdin", *attributes, stdin=names)[1]
+    parts = [os.fsdecode(part) for part in out.split(b"\0")]
+    rows = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+    return {path: name for path, name, value in rows if value in ("set", "true")}
+
+
+def _is_text(path: Path) -> bool:
+    """Whether git takes a file for text by what it holds: an attribute that says otherwise would
+    hide what stands in it."""
+    try:
+        with path.open("rb") as file:
+            return b"\0" not in file.read(8000)
+    except OSError:
+        return False
 
 
 def _editable(path: Path) -> bool:

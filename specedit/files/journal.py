@@ -15,8 +15,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,7 +32,8 @@ PRIVATE = 0o600  # the mode of a journal's files
 KEEP_RUNS = 50
 KEEP_BYTES = 64 * 1024 * 1024
 OTHER_RUN_WAIT_S = 10.0  # seconds to wait for the writes of other runs
-RUN = re.compile(r"\d{8}T\d{6}\.\d{6}-\d+")  # a run's folder
+# A run's folder: when it began, unless an older run was stamped later, and its process.
+RUN = re.compile(r"(\d{8})T(\d{6})\.(\d{6})-\d+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class JournalRun:
     whole: bool = False  # its files are one change: all of them or none
     tree: str = ""  # of tries: the work tree they are tested in
     moves: tuple[tuple[str, str], ...] = ()  # files that get another name after all are written
+    made: tuple[str, ...] = ()  # folders that the moves create
 
     @property
     def path(self) -> Path:
@@ -85,8 +87,8 @@ class JournalRun:
         """Whether the process that has to finish it lives."""
         try:
             return Lock(self.mark).is_held()
-        except OSError:  # a network's file system may know no locks
-            return _lives(int(self.name.rpartition("-")[2]))
+        except OSError as error:  # a network's file system may know no locks
+            return error.errno in UNLOCKABLE and _lives(int(self.name.rpartition("-")[2]))
 
     @property
     def label(self) -> str:
@@ -149,10 +151,35 @@ def draft_of(run: JournalRun, entry: Entry, way: str = "") -> Path:
     return atomic.draft_of(Path(entry.path), f"{run.name}-{entry.blob}{way}")
 
 
+def new_name(store: Path) -> str:
+    """The name of a run that is newer than all others, whatever the clock says."""
+    stamp = int(f"{datetime.now(UTC):%Y%m%d%H%M%S%f}")
+    others = [int("".join(m.groups())) for f in _folders(store) if (m := RUN.fullmatch(f.name))]
+    newest = max((other for other in others if other < 9 * 10**19), default=0)  # 9000 is no year
+    digits = f"{max(stamp, newest + 1):020}"
+    return f"{digits[:8]}T{digits[8:14]}.{digits[14:]}-{os.getpid()}"
+
+
 def runs(store: Path) -> list[JournalRun]:
     """The runs that can be undone, the newest first."""
     loaded = [run for path in _folders(store) if (run := load(path)) is not None and run.files]
     return sorted(loaded, key=lambda run: run.name, reverse=True)
+
+
+def new_folders(moves: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The folders that these moves create, each before those in it."""
+    folders = {parent for _, new in moves for parent in Path(new).parents}
+    return tuple(sorted(str(folder) for folder in folders if not os.path.lexists(folder)))
+
+
+def damaged(store: Path) -> list[JournalRun]:
+    """The runs whose record cannot be read, without files, the newest first."""
+    return [
+        JournalRun(folder.name, "damaged run", folder.lstat().st_mtime, "", (), folder.parent)
+        for folder in sorted(_folders(store), reverse=True)
+        if RUN.fullmatch(folder.name) and os.path.lexists(folder / RECORD)
+        if (run := load(folder)) is None or not (run.files or run.unfinished)
+    ]
 
 
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
@@ -160,8 +187,10 @@ def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -
     unfinished one. Delete refused answers that are old."""
     stored.clear_refused(store)
     total = 0
-    for number, run in enumerate(clear_up(store)):
-        total += sum(e.size for e in run.files)
+    every = sorted([*clear_up(store), *damaged(store)], key=lambda run: run.name, reverse=True)
+    for number, run in enumerate(every):
+        with contextlib.suppress(OSError):
+            total += (run.path / ORIGINALS).stat().st_size
         if (number >= most or total > most_bytes) and not run.unfinished:
             delete(run)
 
@@ -169,7 +198,7 @@ def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -
 def clear_up(store: Path) -> list[JournalRun]:
     """The runs, after the temporary files of killed ones are removed. The caller holds `alone`."""
     for folder in _folders(store):
-        if RUN.fullmatch(folder.name) and not (folder / RECORD).exists():
+        if RUN.fullmatch(folder.name) and not os.path.lexists(folder / RECORD):
             shutil.rmtree(folder, ignore_errors=True)
     result = runs(store)
     for run in result:
@@ -219,22 +248,33 @@ def save(run: JournalRun) -> None:
 
 
 def load(folder: Path) -> JournalRun | None:
-    """A run, or None for a folder that a crash left without one."""
+    """A run, or None for a folder that a crash left without one, or whose record is damaged."""
     try:
-        data = json.loads(regular.read(folder / RECORD))
-        files = tuple(Entry(**entry) for entry in data.pop("files"))
-        data["moves"] = tuple((str(old), str(new)) for old, new in data.get("moves", ()))
-        return JournalRun(**{**data, "name": folder.name, "place": folder.parent}, files=files)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        run = stored.typed(JournalRun, stored.parsed(regular.read(folder / RECORD)))
+        run = replace(run, name=folder.name, place=folder.parent)
+        _check(run)
+        return run
+    except (OSError, ValueError, OverflowError):
         return None
+
+
+def _check(run: JournalRun) -> None:
+    """A ValueError, or one of the system's, where a record has what no run writes."""
+    paths = [*(entry.path for entry in run.files), *run.made]
+    paths += [path for move in run.moves for path in move]
+    numbers = (n for entry in run.files for n in (entry.mode, entry.size, entry.start))
+    whole = RUN.fullmatch(run.name) and run.label.isprintable() and min(numbers, default=0) >= 0
+    names = all(b"\0" not in os.fsencode(path) and os.path.isabs(path) for path in paths)  # noqa: PTH117
+    if not (whole and names and all(entry.blob.isdecimal() for entry in run.files)):
+        raise ValueError(run.name)
 
 
 def original(run: JournalRun, entry: Entry) -> bytes:
     """The content of a file before the run."""
     with regular.reading(run.path / ORIGINALS) as file:
-        file.seek(entry.start)
-        before = file.read(entry.size)
-    if digest(before) != entry.before_sha256:
+        whole = entry.start + entry.size <= os.fstat(file.fileno()).st_size
+        before = file.read(entry.size) if whole and file.seek(entry.start) >= 0 else b""
+    if not whole or digest(before) != entry.before_sha256:
         raise InputError("its journal is damaged", file=entry.path)
     return before
 

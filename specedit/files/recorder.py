@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from specedit.errors import InputError, UsageError
@@ -29,6 +28,8 @@ from specedit.files.journal import (
     digest,
     draft_of,
     load,
+    new_folders,
+    new_name,
     prune,
     save,
     unwritable,
@@ -58,14 +59,12 @@ class Recorder:
     def __init__(
         self, store: Path, command: str, wish: Wish | None = None, *, tree: str = ""
     ) -> None:
-        now = time.time()
-        stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%S.%f")
         self._store = store
         wish = wish or Wish()
         self.run = JournalRun(  # what is journalled so far
-            name=f"{stamp}-{os.getpid()}",
+            name=new_name(store),
             command=command,
-            when=now,
+            when=time.time(),
             folder=str(wish.root.absolute()),
             files=(),
             place=store / JOURNAL,
@@ -106,7 +105,7 @@ class Recorder:
             atomic.check_unchanged(source)
         written = 0
         try:
-            self.run = replace(self.run, moves=tuple(moves))
+            self.run = replace(self.run, moves=tuple(moves), made=new_folders(moves))
             with undisturbed():
                 self._begin(texts)
             of_entries = zip(texts, self.run.files, strict=True)
@@ -127,10 +126,12 @@ class Recorder:
 
     def add(self, path: Path, before: bytes, after: bytes) -> Entry:
         """Journal a file that is about to be written: from then on the run can be undone."""
-        folder = self.run.path
         entry = self._entry(path, before, after)
+        result = load(self.run.path)
+        if result is None:  # the first file, or what was before is undone
+            self._become_newest()
+        folder = self.run.path
         try:
-            result = load(folder)  # None: the first file, or what was before is undone
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             atomic.sync(self._stored(entry, before, after))
             earlier = result.files if result else ()
@@ -159,6 +160,8 @@ class Recorder:
         try:
             with alone(self._store):
                 prune(self._store)
+                self._become_newest()
+                folder = self.run.path
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self.run = replace(self.run, whole=True)
                 self._lock.take(OTHER_RUN_WAIT_S)
@@ -173,6 +176,11 @@ class Recorder:
         except OSError as error:
             self.remove()
             raise unwritable(folder, error) from error
+
+    def _become_newest(self) -> None:
+        """Take a name before the first file: runs are in the order in which they write."""
+        self.run = replace(self.run, name=new_name(self._store))
+        self._lock = Lock(self.run.mark)
 
     def _entry(self, path: Path, before: bytes, after: bytes) -> Entry:
         try:

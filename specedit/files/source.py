@@ -66,7 +66,11 @@ class Source:
             encoding = _BYTES
             raw = data.decode(encoding)
         if not raw:
-            raise InputError("the file is empty", file=name, hint="There is no text to edit.")
+            raise InputError(
+                "the file is empty",
+                file=name,
+                hint="Write its first line, a comment for example, and then say what to add.",
+            )
         if "\0" in raw:
             raise InputError("a binary file", file=name, hint="specedit edits text files.")
         result = LINE_END.findall(raw)
@@ -186,5 +190,5 @@ def _nearest(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()][:5000]
     except (OSError, ValueError):
         return "Check the path."
-    near = [str(path.parent / match) for match in difflib.get_close_matches(path.name, names, n=3)]
-    return f"Did you mean {', '.join(near)}?" if near else "Check the path."
+    near = [str(path.parent / match) for match in difflib.get_close_matches(path.name, names, n=1)]
+    return f"Did you mean {near[0]}?" if near else "Check the path."

@@ -9,6 +9,7 @@ The newest refused answers lie in the store too, for some days, for the user to 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import time
@@ -21,16 +22,17 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from specedit.files import regular
 
-REFUSED_FOLDER = "refused"
+REFUSED_FOLDER = "answers"
 MAX_REFUSED = 20
 REFUSED_DAYS = 7
 MAX_NAME = 60  # characters of a file's name
 
 
-def keep_refused(store: Path, name: str, data: bytes) -> str:
-    """Write an answer that must not go to the file of this name; its path, or "" where the store
-    cannot be written."""
-    path = store / REFUSED_FOLDER / f"{time.time_ns()}-{(Path(name).name or 'answer')[-MAX_NAME:]}"
+def keep_refused(store: Path, name: str, before: bytes, data: bytes) -> str:
+    """Write an answer that must not go to the file of this name, which holds `before`; its path, or
+    "" where the store cannot be written."""
+    ending = (Path(name).name or "answer")[-MAX_NAME:]
+    path = store / REFUSED_FOLDER / f"{time.time_ns()}-{_mark(before)}-{ending}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | regular.NO_LINK
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -42,6 +44,22 @@ def keep_refused(store: Path, name: str, data: bytes) -> str:
         return ""
     clear_refused(store)
     return os.fspath(path)
+
+
+def _mark(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:8]
+
+
+def is_refused(store: Path, path: Path) -> bool:
+    """Whether a file is an answer that was kept."""
+    with contextlib.suppress(OSError):
+        return path.resolve().parent == (store / REFUSED_FOLDER).resolve()
+    return False
+
+
+def is_of(path: Path, data: bytes) -> bool:
+    """Whether an answer that was kept is one for a file that holds `data`."""
+    return path.resolve().name.split("-")[1:2] == [_mark(data)]
 
 
 def clear_refused(store: Path) -> None:

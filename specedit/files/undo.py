@@ -29,6 +29,7 @@ from specedit.files.journal import (
     JournalRun,
     alone,
     clear_up,
+    damaged,
     delete,
     digest,
     draft_of,
@@ -56,12 +57,12 @@ def make_moves(moves: Moves) -> None:
             _move(Path(old), Path(new))
 
 
-def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
+def take_back_moves(run: JournalRun) -> list[tuple[str, str]]:
     """Move files back, where their old names are free; the moves that were taken back. If one
     cannot be, none is."""
     done = list[tuple[str, str]]()
     try:
-        for old, new in reversed(moves):
+        for old, new in reversed(run.moves):
             if os.path.lexists(old):
                 if not os.path.lexists(new):  # a killed undo moved it, perhaps not in the index
                     _follow(Path(new), Path(old))
@@ -72,10 +73,9 @@ def take_back_moves(moves: Moves) -> list[tuple[str, str]]:
     except SpeceditError:
         make_moves(done)
         raise
-    for _, new in moves:
-        with suppress(OSError):  # a folder that is not empty
-            for folder in Path(new).parents:
-                folder.rmdir()
+    for folder in reversed(run.made):
+        with suppress(OSError):  # it is not empty
+            Path(folder).rmdir()
     return done
 
 
@@ -203,7 +203,8 @@ def undo(store: Path, name: str | None = None, *, partly: bool = False) -> Undon
 def forget(store: Path, name: str | None = None) -> JournalRun:
     """Drop the last run (or `name`) from the journal; no file is touched."""
     with alone(store):
-        run = _picked(store, name)
+        run = next((run for run in damaged(store) if run.name == name), None)
+        run = run or _picked(store, name)
         delete(run)
         return run
 
@@ -214,7 +215,7 @@ def revert(run: JournalRun, *, partly: bool = False) -> Undone:
     try:
         if run.moves:
             _mark(run, lock)
-        moved = take_back_moves(run.moves)
+        moved = take_back_moves(run)
         results = list(_looked_at(run))
         steps = [result for result in results if isinstance(result, _Step)]
         if partly or not any(isinstance(o, Outcome) and o.status == REFUSED for o in results):
@@ -399,9 +400,14 @@ def recover(store: Path, *, but: str | None = None) -> list[str]:
     """Complete or revert every unfinished change of a killed process; a line about each. `but`:
     the name of a run that the caller undoes itself."""
     early = any(not (mark.parent / RECORD).exists() for mark in marks(store))
+    lines = [
+        f"the record of the run {run.name} is damaged, so its change cannot be reverted. "
+        f"`specedit undo --forget --run {run.name}` keeps the files as they are"
+        for run in damaged(store)
+        if run.unfinished and run.name != but
+    ]
     if not early and all(run.name == but for run in unfinished(store)):
-        return []
-    lines: list[str] = []
+        return lines
     try:
         with alone(store), undisturbed():
             clear_up(store)

@@ -14,9 +14,11 @@ from specedit.models.store import store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
+    from specedit.edit.backend import Plan
     from specedit.edit.job import Job
 
 CHARACTERS = 3.5  # of source, a token
+PART_CHARACTERS = 1500  # of a part that is edited alone
 PREFILL_TOKENS = 256  # tokens that a prompt is read in at a time
 NARROW, WIDTH = 12, 8  # narrow passes around a change, and their width
 TYPICAL_MODEL = "qwen2.5-coder-1.5b"  # that TYPICAL was measured with, in int8
@@ -89,9 +91,13 @@ def typical_seconds(entry: Listed, weights: str) -> float:
     return read * curve.seconds(PROMPT_TOKENS) + EDIT_PASSES * curve.seconds(PASS_WIDTH)
 
 
-def expected_seconds(job: Job, curve: Curve) -> float:
-    """The seconds that one answer to a Job likely takes."""
-    if job.regions:
+def expected_seconds(job: Job, curve: Curve, question: Plan | None = None) -> float:
+    """The seconds that one answer to a Job likely takes; where the model is asked a `question`
+    about places first, with that, and then for a part of the file."""
+    if question is not None:
+        asked = sum(len(message.content) for message in question.messages)
+        parts = [asked / CHARACTERS, 2 * PART_CHARACTERS / CHARACTERS]
+    elif job.regions:
         parts = [2 * (part.region.end - part.region.start) / CHARACTERS for part in job.regions]
     else:
         shown = sum(len(message.content) for message in job.plan.messages)
@@ -101,16 +107,18 @@ def expected_seconds(job: Job, curve: Curve) -> float:
     return sum(_seconds(tokens, curve) for tokens in parts)
 
 
-def run_seconds(job: Job, others: Iterable[str], settings: Settings) -> float | None:
-    """The seconds that a run over one Job and further files likely takes; None where nothing is
-    known of what answers."""
+def run_seconds(
+    job: Job, others: Iterable[str], settings: Settings, question: Plan | None = None
+) -> tuple[float, float] | None:
+    """The seconds that a run over one Job and further files likely takes, and those of a part of
+    one file; None where nothing is known of what answers."""
     curve = expected_curve(settings)
     if curve is None:
         return None
     sizes = (Path(name).stat().st_size for name in others if Path(name).is_file())
-    return expected_seconds(job, curve) + sum(
-        _seconds(2 * size / CHARACTERS, curve) for size in sizes
-    )
+    more = sum(_seconds(2 * size / CHARACTERS, curve) for size in sizes)
+    part = _seconds(2 * PART_CHARACTERS / CHARACTERS, curve)
+    return expected_seconds(job, curve, question) + more, part
 
 
 def _seconds(tokens: float, curve: Curve) -> float:

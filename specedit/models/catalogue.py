@@ -102,9 +102,9 @@ def find(name: str) -> Listed | None:
 
 
 def nearest(name: str) -> list[str]:
-    """Catalogue names near to `name`, best first."""
+    """The catalogue's name nearest to `name`, if one is near."""
     names = (entry.name for entry in CATALOGUE)
-    return difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.4)
+    return difflib.get_close_matches(name.lower(), names, n=1)
 
 
 SHARE = 0.75  # of the machine's memory that a model may take

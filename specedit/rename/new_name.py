@@ -157,7 +157,9 @@ def _bare(leaf: Branch, meaning: Meaning, typing: Typing) -> bool:
     """Whether scopes alone decide what a place means. Members are distinguished
     by guesses about types, which a new name can only make vaguer."""
     if typing.rules.keys.get(leaf.place) == "argument" and any(
-        takes_any(declared, typing.rules.rest_parameters) for declared in meaning.declared
+        takes_any(declared.scope.node, typing.rules.rest_parameters)
+        for declared in meaning.declared
+        if declared.scope is not None
     ):
         return True
     if leaf.place in typing.rules.keys or leaf.type in typing.rules.shorthands:

@@ -54,6 +54,8 @@ DESCRIPTIONS = {  # of a meaning without a declaration
     MODULE: "another module's name",
     "implicit": "an undeclared member",
 }
+MAX_BUILT_NAMES = 3  # names that are built from OLD and named one by one
+MANY_NAMES = "names built from it"
 SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
 
 
@@ -361,7 +363,7 @@ def guessed(
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     stays = _outside(data, levels[taken:], old)
     if not whole_tree:
-        stays += [other(meaning, old, f"--line {meaning.lines[0]}") for meaning in others]
+        stays += [_other(meaning, old) for meaning in others]
     edits, written, changed = rewritten(data, kept)
     after = written.decode("utf-8", "surrogatepass")
     # what to look at twice
@@ -455,15 +457,20 @@ def _outside(data: bytes, levels: list[list[Rewrite]], old: str) -> list[Finding
             if rewrite.old.lower() not in names.ARTICLES:
                 results.setdefault((rewrite.old, rewrite.kind), []).append(line)
     where = {"comment": " in comments", "string": " in strings"}
-    return [
+    built = {name for name, kind in results if kind == "derived"}
+    many = len(built) > MAX_BUILT_NAMES  # so that most have nothing to do with it
+    stays = [
         _stays(
             name + where.get(kind, ""),
             lines,
-            f"--scope {'comments' if kind == 'comment' else 'derived'}",
+            "" if kind == "comment" or many else "--scope derived",
             "left" if name == old and kind in where else "outside",
         )
         for (name, kind), lines in sorted(results.items())
+        if not (many and kind == "derived")
     ]
+    lines = sorted(line for (_, kind), at in results.items() if kind == "derived" for line in at)
+    return [*stays, _stays(MANY_NAMES, lines, "", "outside")] if many else stays
 
 
 def _stays(name: str, lines: list[int], flag: str, kind: str) -> Finding:
@@ -473,10 +480,10 @@ def _stays(name: str, lines: list[int], flag: str, kind: str) -> Finding:
     return doubt(f"not renamed: {name}, {len(lines)} {many}{how}", sorted(set(lines)), kind)
 
 
-def other(meaning: Meaning, old: str, flag: str = "", kind: str = "outside") -> Finding:
+def _other(meaning: Meaning, old: str) -> Finding:
     """Places of the name that mean something else."""
     lines = [leaf.line for leaf in meaning.leaves]
-    return _stays(f"{old} ({describe(meaning)})", lines, flag, kind)
+    return _stays(f"{old} ({describe(meaning)})", lines, f"--line {lines[0]}", "outside")
 
 
 def rewritten(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
 from specedit.check.finding import Finding, Spot
 from specedit.rename.questions import doubt
@@ -18,13 +19,13 @@ from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home
+from specedit.scoping.scope import TYPES, Declared, Home, Owner
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import EXTERNAL, FIELD, FOREIGN, FREE, METHOD, MODULE, UNKNOWN
+from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import UNPARSED, Branch
 
-JVM_SUFFIXES = (".cs", ".csx", ".groovy", ".java", ".kt", ".scala")  # see each other's classes
+STATIC_IMPORT = re.compile(rb"\b(?:import|using)\s+static\b")
 IsHere = Callable[[str, str], bool]  # whether a module that a file names may be the project's
 
 
@@ -195,7 +196,13 @@ def resolve_name(
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
-        resolved.chosen = [each for each in ours if any(up.name == owner for up in each.owners)]
+        holders = (  # a class, or a module
+            {name for up in each.owners for name in (up.name, PurePath(up.name).stem)}
+            for each in ours
+        )
+        resolved.chosen = [
+            each for each, names in zip(ours, holders, strict=True) if owner in names
+        ]
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
         resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
@@ -252,8 +259,6 @@ def _include_clear_uses(resolved: ResolvedName, ours: Sequence[Meaning]) -> None
     for each in ours:
         literal = _is_literal(resolved, each)
         if each in resolved.chosen or (_is_used(each) if literal else _is_declared(each)):
-            continue
-        if _is_other_sort(resolved, each, chosen_members):
             continue
         taken = each
         if literal and chosen_members:
@@ -326,12 +331,11 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     chosen = resolved.chosen
     of_class = any(_is_member(resolved, it) for it in chosen)
     if each not in theirs and not _is_declared(each):
-        sort = _is_other_sort(resolved, each, [it for it in chosen if it.is_member])
         first = each.leaves[0]
         label = resolved.typing_of(first).scopes.label(first)
         own = each.kind == FREE and label in resolved.rules.prelude  # the language brings it
         led = each.kind == "import" and _leads_elsewhere(resolved, each)
-        if not (sort or own or led):
+        if not (own or led):
             return {
                 UNKNOWN: "the class before it is not known",
                 FREE: "nothing that the file shows declares it",
@@ -340,8 +344,14 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
             }.get(each.kind, "")
     # type parameters, which no member can mean
     types = bool(chosen) and all(d.kind == "type" for d in resolved.chosen_declarations())
-    if _is_literal(resolved, each) and not _is_used(each) and not types and of_class:
+    shorthand = bool(each.owners) and not each.declared  # `{x}`
+    shorthand = shorthand and all(up.node.type in resolved.rules.nameless for up in each.owners)
+    literal = _is_literal(resolved, each) or shorthand
+    if literal and not _is_used(each) and not types and of_class:
         return "an object literal of no known type has it"
+    own = [declared for declared in resolved.chosen_declarations() if declared.is_own]
+    if own and all(declared.node.type in resolved.rules.constants for declared in own):
+        return ""  # nothing overrides an enum's constant
     if of_class and _extends_unknown(resolved, each):
         return "what its class extends is not known"
     if each.is_member and any(_extends_unknown(resolved, it) for it in chosen):
@@ -363,12 +373,23 @@ def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
 
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
-    """Whether a member may override a chosen one: its class extends a variable's value."""
-    return any(
-        resolved.rules.extends_unknown(resolved.typing_of(declared.leaf), declared.owner)
-        for declared in each.declared
-        if declared.owner
-    )
+    """Whether a member may override a chosen one, by what its class extends."""
+    owned = ((resolved.typing_of(it.leaf), it.owner) for it in each.declared if it.owner)
+    return any(_misses_base(typing, [owner]) for typing, owner in owned)
+
+
+def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:
+    """Whether one of these extends a variable's value, or a class of the tree that is not known to
+    be it."""
+    every = [each for owner in owners for each in (owner, *typing.above(owner))]
+    missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
+    for name in missing:
+        found = [typing.lookup(name, owner.node.parent or owner.node) for owner in owners]
+        if any(each is not None and each.kind == "parameter" for each in found):
+            return True
+        if name[:1].isupper() and typing.project.declares(typing, name):
+            return True
+    return False
 
 
 def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
@@ -388,27 +409,30 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         return can_mean(typing, leaf, known or chosen)
     if each.kind != FREE:
         return True
-    if rules.shows_all and not any(map(_is_local, chosen)):
-        return _base_is_missing(typing, leaf)
-    if chosen and _names_type(resolved, leaf):
-        return any(d.kind in TYPES for d in declared)
+    names_type = bool(chosen) and _names_type(resolved, leaf)
+    if names_type and not any(d.kind in TYPES for d in declared):
+        return False
+    if rules.shows_all:
+        members = bool(chosen) and all(meaning.is_member for meaning in chosen)
+        return _may_be_inherited(typing, leaf, unexplained=members and not names_type)
+    if names_type:
+        return True
     behind_dots = all(meaning.is_member for meaning in chosen) and all(
         d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
     return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
 
 
-def _base_is_missing(typing: Typing, leaf: Branch) -> bool:
+def _may_be_inherited(typing: Typing, leaf: Branch, *, unexplained: bool) -> bool:
     """Whether a class around a place extends one of the tree that is not known to be it: only what
-    that one has could be named there."""
+    that one has could be named there. `unexplained`: or whether nothing of another project can have
+    the name there, neither a class that is extended nor a static import."""
     around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
     owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
-    every = [each for owner in owners for each in (owner, *typing.above(owner))]
-    missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
-    words = (
-        rf"\b(?:class|interface|record|struct|trait)\s+{re.escape(name)}\b" for name in missing
+    bases = any(each.bases for owner in owners for each in (owner, *typing.above(owner)))
+    return _misses_base(typing, owners) or (
+        unexplained and not bases and not STATIC_IMPORT.search(typing.scopes.data)
     )
-    return any(typing.project.matching(word, JVM_SUFFIXES) for word in words)
 
 
 def _is_of_class(meaning: Meaning) -> bool:
@@ -435,18 +459,6 @@ def _is_declared(meaning: Meaning) -> bool:
     return any(owner.module is None for owner in meaning.owners)
 
 
-def _is_other_sort(resolved: ResolvedName, each: Meaning, members: Sequence[Meaning]) -> bool:
-    """Whether it can be only a field where methods are renamed, or only a method where fields
-    are."""
-    if each.kind != UNKNOWN or each.module not in (FIELD, METHOD):
-        return False
-    declared = [declared for member in members for declared in member.declared]
-    if each.module == METHOD:
-        pairs = ((resolved.typing_of(it.leaf), it) for it in declared)
-        return bool(declared) and not any(resolved.rules.may_be_called(*pair) for pair in pairs)
-    return {it.kind in FUNCTIONS for it in declared} == {True}
-
-
 def _is_local(meaning: Meaning) -> bool:
     return not meaning.owners and all(
         each.kind in ("type", "label") or (each.scope is not None and each.scope.is_local)
@@ -470,7 +482,7 @@ def _is_member(resolved: ResolvedName, each: Meaning) -> bool:
 
 def _is_used(each: Meaning) -> bool:
     """Whether it is met next to where it is declared: an object literal's own member."""
-    return len(each.leaves) > len(each.declared)
+    return len(each.leaves) > max(1, len(each.declared))
 
 
 def _is_theirs(resolved: ResolvedName, each: Meaning, is_here: IsHere) -> bool:

@@ -18,7 +18,7 @@ from specedit.check.finding import Finding
 from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import called, check_names, guessed, other
+from specedit.rename.places import DESCRIPTIONS, MANY_NAMES, called, check_names, guessed
 from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
     IsHere,
@@ -32,8 +32,8 @@ from specedit.rename.resolution import (
     spot_at,
 )
 from specedit.scoping.languages import rules_of
-from specedit.scoping.meaning import Meaning
-from specedit.scoping.project import Project
+from specedit.scoping.meaning import Meaning, scopes_of
+from specedit.scoping.project import JVM, Project
 from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN
@@ -43,7 +43,6 @@ from specedit.syntax.lines import places_of
 
 MAX_NAMED_PLACES = 4  # declarations, or files, that are named in a sentence
 MAX_SEARCHED_FILES = 2000  # for names that are like one that nothing declares
-JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,7 @@ def rename_tree(
                     named_strings=named,
                 )
                 if resolved.chosen:  # else only a string there names another language's thing
-                    guess = _with_others(guess, resolved, path, name)
+                    guess = _with_others(project, guess, resolved, path, name)
                 if guess.places:
                     files[path] = guess
                 else:
@@ -201,7 +200,9 @@ def rename_tree(
             if alone is not None and alone.places:
                 files[path] = alone
             else:
-                left[path] = tuple(_why_unread(project, path, name, derives))
+                findings = (finding for guess in files.values() for finding in guess.outside)
+                hints = not derives and not any(MANY_NAMES in finding.text for finding in findings)
+                left[path] = tuple(_why_unread(project, path, name, hints))
     if not files and strict:
         refuse_nothing(project, owner, name, every)
     for resolved in every:
@@ -276,8 +277,11 @@ def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> boo
     """Whether a place declares something that a module or a package has: `middleware.RealIP`."""
     typing = project.typing(path)
     declared = typing.scopes.by_leaf.get(id(leaf)) if typing is not None else None
-    if typing is None or declared is None or declared.kind == "import" or declared.scope is None:
+    if typing is None or declared is None or declared.scope is None:
         return False
+    if declared.kind == "import":  # which the module gives out again
+        leads = project.imported_declarations(typing, declared)
+        return bool(leads) and typing.rules.is_module(project, path, module)
     outside = declared.owner is None and declared.scope.kind in ("file", "namespace")
     return outside and typing.rules.is_module(project, path, module)
 
@@ -362,7 +366,9 @@ def _derived_only(
 # what is reported
 
 
-def _with_others(guess: RenameGuess, resolved: ResolvedName, path: str, old: str) -> RenameGuess:
+def _with_others(
+    project: Project, guess: RenameGuess, resolved: ResolvedName, path: str, old: str
+) -> RenameGuess:
     """The guess with the uses that stay in the file: undecided ones, and those of another thing."""
     data = resolved.typings[path].scopes.data
     undecided = (
@@ -374,7 +380,7 @@ def _with_others(guess: RenameGuess, resolved: ResolvedName, path: str, old: str
         for part, why in resolved.left.get(path, [])
     )
     others = (
-        other(part, old, kind="other")
+        doubt(f"`{old}` is {_meant_there(project, part)}", part.lines, "other")
         for part in resolved.others.get(path, [])
         if part.kind != "module"
     )
@@ -385,21 +391,39 @@ def _with_others(guess: RenameGuess, resolved: ResolvedName, path: str, old: str
     )
 
 
+def _meant_there(project: Project, part: Meaning) -> str:
+    """What a use that stays is bound to, and where that is declared; or why nothing renamed can be
+    meant."""
+    for declared in part.declared:
+        if declared.is_own:
+            return (
+                f"the {_described(declared)} ({project.path(declared.home)}:{declared.leaf.line})"
+            )
+    for owner in part.owners:
+        if owner.module is None:
+            return f"a member of {owner.name} ({project.path(owner.home)}:{owner.node.line})"
+    imported = (declared for declared in part.declared if declared.kind == "import")
+    modules = (scopes_of(d).rules.module_of(scopes_of(d), d) for d in imported)
+    if module := part.module if part.kind == FOREIGN else next(modules, ""):
+        return f"of {module}, which is not in this work tree"
+    return DESCRIPTIONS.get(part.kind, part.kind) + ", which cannot be the renamed one"
+
+
 def _why_unchanged(guess: RenameGuess) -> Iterator[Finding]:
     """Why a file of code stays that holds the name."""
     for finding in guess.outside:
         if finding.kind == "other":
-            yield Finding("stays", f"`{guess.old}` means something else there", finding.places)
+            yield replace(finding, kind="stays", text=f"{finding.text} there")
             return
         if finding.kind == "left":
-            flag = finding.text.rpartition("; ")[2]
-            text = f"`{guess.old}` stands in comments or strings alone; {flag}"
+            _, how, flag = finding.text.partition("; ")
+            text = f"`{guess.old}` stands in comments or strings alone{how}{flag}"
             yield Finding("stays", text, finding.places)
             return
 
 
-def _why_unread(project: Project, path: str, old: str, derives: bool) -> Iterator[Finding]:
-    """Why a file stays that is not code."""
+def _why_unread(project: Project, path: str, old: str, hints: bool) -> Iterator[Finding]:
+    """Why a file stays that is not code. `hints`: --scope derived touches few other names."""
     text = project.text(path)
     if text is None:
         yield doubt("cannot be read as text, or is too large: not renamed", (), "skipped")
@@ -409,10 +433,10 @@ def _why_unread(project: Project, path: str, old: str, derives: bool) -> Iterato
     mentioned = (at for at, _, _ in names.mentions(text, {old: old}))
     lines = sorted({line for line, _ in places_of(text, mentioned)})
     if lines:
-        how = "name the file to rename there"
-        if is_prose(path) and not derives:
-            how = "--scope derived renames its code spans and blocks"
-        message = f"holds `{old}` on {lines_text(lines)}, but is not code: {how}"
+        how = "" if is_prose(path) else ": name the file to rename there"
+        if is_prose(path) and hints:
+            how = ": --scope derived renames its code spans and blocks"
+        message = f"holds `{old}` on {lines_text(lines)}, but is not code{how}"
         yield doubt(message, lines, "skipped")
 
 

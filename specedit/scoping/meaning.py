@@ -91,6 +91,7 @@ class _Sorting:
                 declared.add(root)
                 meaning.kind = root.kind  # declared in a file that was not asked about
                 meaning.declared.append(root)
+                meaning.owners += [root.owner] if root.owner is not None else []
             if kind in (FOREIGN, UNKNOWN) and isinstance(root, tuple):
                 meaning.module = str(root[1])
             if (id(meaning), id(leaf)) not in seen:

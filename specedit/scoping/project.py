@@ -20,7 +20,7 @@ from specedit.scoping.scopes import declared_scopes
 from specedit.scoping.typing import Typing
 from specedit.syntax import trees
 from specedit.syntax.branch import Branch
-from specedit.syntax.languages import Language, language_of
+from specedit.syntax.languages import BY_NAME, Language, language_of
 
 T = TypeVar("T")
 SOURCE_FOLDERS = (
@@ -33,6 +33,17 @@ SOURCE_FOLDERS = (
     "packages",
     "crates",
 )  # where sources stand
+JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
+KIN = (JVM, frozenset({"javascript", "typescript", "tsx"}), frozenset({"c", "cpp"}))
+# what may declare a type, or a value of its name, in any language
+_DECLARES = re.compile(
+    r"""\b(?:class|interface|enum|struct|record|trait|type|union|object|protocol|namespace|module|mod
+    |def|define
+    |function|func|fn|const|let|var|val|typealias|as)\s+([^\W\d]\w*)
+    |\bdelegate\s[^;(]*?(\w+)\s*[<(] |\btypedef\s[^;]*?(\w+)\s*; |\}\s*(\w+)\s*;
+    |^(?:\s*export\s)?\s*([^\W\d]\w*)\s*(?::[^=\n]*)?=(?!=)""",
+    re.VERBOSE | re.MULTILINE,
+)
 MAX_FILE_CHARACTERS = 2_000_000  # characters of a file that is read to learn what it declares
 MOST_STEPS = 2_000_000, 20.0  # of looking up in one file; for each byte of it
 
@@ -143,6 +154,18 @@ class Project:
             return [path for path in own if re.search(pattern, self.text(path) or "")]
 
         return self.remembered(("matching", pattern, suffixes), search)
+
+    def declares(self, here: Typing, name: str) -> bool:
+        """Whether a file of this language may declare a thing of a name, as far as words tell."""
+        mine = here.scopes.language.name
+        kin = next((group for group in KIN if mine in group), frozenset({mine}))
+
+        def read() -> set[str]:
+            ends = tuple(end for name in kin for end in BY_NAME[name].extensions)
+            texts = (self.text(path) or "" for path in self.paths if path.endswith(ends))
+            return {name for text in texts for names in _DECLARES.findall(text) for name in names}
+
+        return name in self.remembered(("declares", kin), read)
 
     def remembered(self, key: object, find: Callable[[], T]) -> T:
         """Compute a language's own value once, and keep it under a key."""

@@ -67,7 +67,7 @@ class Scope:
         return self.kind in ("function", "block", "template")
 
 
-Known = tuple[Owner, ...] | None  # of an expression: None: unknown; empty: a type of elsewhere
+Known = tuple[Owner, ...] | None  # of an expression; None: unknown, and it is never empty
 
 
 @dataclass(eq=False)
@@ -78,7 +78,7 @@ class Meaning:
     declared: list[Declared] = field(default_factory=list)
     leaves: list[Branch] = field(default_factory=list)
     owners: list[Owner] = field(default_factory=list)
-    module: str = ""  # FOREIGN: where it comes from; UNKNOWN: FIELD, METHOD or ""
+    module: str = ""  # FOREIGN: where it comes from
 
     @property
     def lines(self) -> list[int]:

@@ -101,8 +101,8 @@ class Scopes(Home):
         """The owners that a node stands for: one, or none."""
         return self._owners_at.get(id(node), ())
 
-    def outside(self, node: Branch, name: str, module: str) -> Owner:
-        """Names from another module: their members are none of this file's."""
+    def outside(self, node: Branch, name: str, module: str | None) -> Owner:
+        """Something whose members stand elsewhere than in a scope: in another module, mostly."""
         return self.imported.setdefault(id(node), Owner(name, node, module=module, home=self))
 
     # building

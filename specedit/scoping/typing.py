@@ -1,7 +1,7 @@
 """Which class an expression has, as far as one file can tell.
 
-`None` means unknown; an empty tuple means a type that this file does not define. Never guesses:
-callers decide what unknown is worth.
+`None` means unknown; an owner with a `module` is a type that no file of the tree defines. Never
+guesses: callers decide what unknown is worth.
 """
 
 from __future__ import annotations
@@ -115,14 +115,14 @@ class Typing(Lookup):
             result = self.enclosing(at)
             return (result,) if result else None
         declared = self.lookup(name, at, "type")
+        if self.rules.makes and (made_by := declared or self.lookup(name, at)) is not None:
+            function = self._function_as_owner(made_by)
+            if function is not None:
+                return (function,)
         if declared is not None and (home := self.home(declared)) is not None:
             return home.type_of_declared(declared)
         if declared is not None and declared.kind == "type":
             return self._bounds(declared, 0)
-        if declared is None and self.rules.makes:
-            made_by = self.lookup(name, at)
-            if made_by is not None and made_by.kind in FUNCTIONS:
-                return None
         if declared is not None and (target := self._aliased(declared)) is not None:
             return self.named_type(target)
         own = self.scopes.owners_at(declared.node) if declared is not None else ()
@@ -132,7 +132,14 @@ class Typing(Lookup):
             return self._imported(declared)
         if declared is None and (space := self.rules.namespace(self.project, self, name)):
             return (space,)
-        return tuple(self.scopes.owners_named(name)) or self._builtin(name)
+        own = tuple(self.scopes.owners_named(name))
+        return own or self._builtin(name) or self._of_elsewhere(name)
+
+    def _of_elsewhere(self, name: str) -> Known:
+        """A type that no file of the tree declares: it is another project's."""
+        if self.project.declares(self, name):
+            return None
+        return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
     def _aliased(self, declared: Declared) -> Branch | None:
         """The type that an alias is another name of; None where it has members of its own."""
@@ -151,11 +158,11 @@ class Typing(Lookup):
             return ()
         return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
 
-    def _imported(self, declared: Declared, deep: int = 1) -> tuple[Owner, ...]:
+    def _imported(self, declared: Declared, deep: int = 1) -> Known:
         """A class that an import names, or something of another module."""
         if self.project.imported_declarations(self, declared) is not None:
             types = [self.type_of_declared(each, deep + 1) for each in self._ends(declared, set())]
-            return tuple(owner for known in types if known for owner in known)
+            return tuple(owner for known in types if known for owner in known) or None
         known = tuple(self.scopes.owners_named(declared.name))
         module = self.rules.module_of(self.scopes, declared)
         return known or (self.scopes.outside(declared.leaf, declared.name, module),)
@@ -219,10 +226,10 @@ class Typing(Lookup):
             node = node.parent
             last = self.member_leaf(node) or last_of(node)
             result = self.members(known, self.scopes.text(last)) if last is not None else []
-            if not result:
-                return ()
-            known = self.class_of(result[0]) or self.type_of_declared(result[0]) or ()
-        return known
+            known = self.class_of(result[0]) if result else ()
+            if result and not known:
+                known = self.type_of_declared(result[0]) or ()
+        return known or None
 
     def class_of(self, declared: Declared) -> tuple[Owner, ...]:
         """The owner that a declaration is, if it has members: a class, a variant with fields."""
@@ -247,7 +254,7 @@ class Typing(Lookup):
             every = [owner for owners in known if owners for owner in owners]
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
             arrays = any(child.type in self.rules.lists for child in node.named_children())
-            return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1])
+            return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1]) or None
         if node.type in self.rules.untyped:
             quoted = self.scopes.text(node).strip("'\"") if self.rules.quotes_types else ""
             return self.named(quoted, node) if quoted.isidentifier() else None
@@ -263,7 +270,7 @@ class Typing(Lookup):
         first = self.lookup(names[0], leaves[0], "type") if outer else None
         if first is not None and first.kind == "import":
             imported = self._imported(first)
-            if all(owner.module is not None for owner in imported):
+            if imported is None or all(owner.module is not None for owner in imported):
                 return imported
             return self._along(imported, leaves[0])
         if first is not None and (nested := self._along(self.class_of(first), leaves[0])):
@@ -274,8 +281,11 @@ class Typing(Lookup):
             space = self.word(before) if before is not None else None
             last = last_of(around)
             if space is not None and last is not None:
-                result = self.members((space,), self.scopes.text(last).split("<")[0])
-                return self.type_of_declared(result[0], deep + 1) if result else ()
+                typed = self.scopes.text(last).split("<")[0]
+                result = self.members((space,), typed)
+                if not result:
+                    return self._of_elsewhere(typed)
+                return self.type_of_declared(result[0], deep + 1)
             names = names[len(outer) - 1 :]
             leaves = leaves[len(outer) - 1 :]
         if len(names) > 1 and names[0] in self.rules.builtins and names[1] in self.rules.wrappers:
@@ -338,6 +348,8 @@ class Typing(Lookup):
             return known
         if kind in rules.passes_on:
             return self.type_of(first_of(node), deep + 1)
+        if kind in rules.either and (last := last_of(node)) is not None:
+            return self.type_of(first_of(node), deep + 1) or self.type_of(last, deep + 1)
         if kind in rules.names or kind in rules.holders:
             return self._type_of_name(node, deep)
         if (member := self.member_leaf(node)) is not None and kind not in rules.calls:
@@ -363,11 +375,22 @@ class Typing(Lookup):
         declared = self.lookup(name, node, hint)
         if declared is None:
             owners = tuple(self.scopes.owners_named(name)) or self._builtin(name)
-            return owners or (() if name[:1].isupper() else None)
+            return owners or (self._of_elsewhere(name) if name[:1].isupper() else None)
         if (known := self.rules.tested(self, leaf, deep)) is not None:
             return known
+        if self.rules.makes and (function := self._function_as_owner(declared)) is not None:
+            return (function,)
         result = self.type_of_declared(declared, deep + 1)
         return result if result is not None else self.rules.narrowed(self, leaf, deep + 1)
+
+    def _function_as_owner(self, declared: Declared) -> Owner | None:
+        """JavaScript: a function as a thing with members, or the one that `require` gives."""
+        named = self.resolved(declared) or declared
+        home = self.home(named) or self
+        node = named.node if named.kind in FUNCTIONS else home.rules.value_part(named)
+        if node is None or home.rules.scopes.get(node.type) != "function":
+            return home.word(node) if node is not None else None
+        return home.scopes.outside(node, named.name, None)
 
     def _type_of_member(self, leaf: Branch, deep: int) -> Known:
         owners = self.type_of(self.rules.receiver(leaf), deep + 1)
@@ -386,10 +409,11 @@ class Typing(Lookup):
         if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
         if not result:
-            inner = tuple(self.scopes.owners_named(name))
-            return inner or (() if name[:1].isupper() and not owners else None)
+            return tuple(self.scopes.owners_named(name)) or None
         known = self.type_of_declared(result[0], deep + 1)
-        return known or self.rules.member_out_of(self, leaf, result[0], known, deep + 1)
+        if known and any(owner.module is None for owner in known):
+            return known
+        return self.rules.member_out_of(self, leaf, result[0], known, deep + 1)
 
     def _is_closed(self, module: str) -> bool:
         return module.split(".")[0] in self.rules.closed_modules
@@ -489,13 +513,18 @@ class Typing(Lookup):
             if (target := self._aliased(declared)) is not None:
                 return self.named_type(target, deep + 1)
             own = self.scopes.owners_at(declared.node) or self.scopes.owners_named(declared.name)
-            return tuple(own)
+            return tuple(own) or None
         if declared.kind == "import":
             return self._imported(declared, deep)
         if declared.kind == "type":
             return self._bounds(declared, deep)
         if declared.node.type in self.rules.constants:
             return (declared.owner,) if declared.owner else None
+        if (
+            declared.leaf.parent is not None
+            and declared.leaf.parent.type in self.rules.rest_parameters
+        ):
+            return (self.scopes.plain,)
         if declared.kind == "parameter" and self.rules.is_instance(declared):
             result = self.enclosing(declared.node)
             return (result,) if result else None
@@ -537,9 +566,13 @@ class Typing(Lookup):
         called = self.called(leaf, deep + 3) if leaf is not None else None
         results = self._results(called) if called is not None else None
         if results is not None:
-            listed = results.named_children()
-            several = results.type in self.rules.results and number < len(listed)
-            return self.named_type(listed[number], deep + 1) if several else None
+            types = [  # Go: `(x, y A, z B)`
+                each.part("type") or each
+                for each in results.named_children()
+                for _ in range(max(1, sum(child.field == "name" for child in each.children)))
+            ]
+            several = results.type in self.rules.results and number < len(types)
+            return self.named_type(types[number], deep + 1) if several else None
         known = self.type_of(value, deep + 1)
         return known if known and all(owner.module is not None for owner in known) else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
+from specedit.scoping.builtin_names import BUILTINS
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Known, Owner
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
@@ -17,8 +18,7 @@ EXTERNAL = "outside"  # a member of something this file does not define
 FOREIGN = "foreign"  # a member of something that an import names
 UNKNOWN = "unknown"  # a member of something whose class is not known
 FREE = "free"  # a bare name that this file does not declare
-FIELD, METHOD = "field", "method"  # an UNKNOWN member that can be one of these alone
-MODULE = "module"  # a name of another module, or one this module gives out under
+MODULE = "module"  # a name of another module, which may be named, or one this gives out under
 UNKNOWN_CALL = ("unknown", "")  # what is called is unknown
 OTHER_CALL = ("outside", "argument")  # what is called is defined elsewhere
 
@@ -47,8 +47,11 @@ class Uses:
         if declared is not None:
             return rules.means_declared(self, leaf, declared)
         meant = rules.means(self, leaf)
+        if meant is not None and isinstance(meant[0], tuple) and meant[0][0] == MODULE:
+            module = meant[0][1] if len(self.typing.project.paths) > 1 else ""
+            return self._read_elsewhere(leaf) or ([(FOREIGN, module)] if module else meant)
         if meant is not None:
-            return self._read_elsewhere(leaf) or meant if meant == [(MODULE, "")] else meant
+            return meant
         if leaf.place in rules.literal_members:
             return [self.member_of_literal(leaf, rules.literal_members[leaf.place])]
         if leaf.place in rules.own_names:
@@ -62,10 +65,6 @@ class Uses:
             called = self.typing.is_called(leaf)
             key = self.member(self.typing.type_of(receiver), called)
             reads = not called and leaf.place in rules.field_reads
-            if key == (UNKNOWN, "") and rules.field_reads:
-                return [(UNKNOWN, METHOD if called else FIELD if reads else "")]
-            if key == (UNKNOWN, "") and rules.fields_are_called and called:
-                return [(UNKNOWN, METHOD)]
             is_method = isinstance(key, Declared) and key.kind in FUNCTIONS
             return [(EXTERNAL, "") if reads and is_method else key]
         return [self.bare(leaf, self._hint(leaf))]
@@ -105,10 +104,8 @@ class Uses:
 
     def member(self, owners: Known, called: bool = False) -> Hashable:
         """The meaning of the name as a member of these."""
-        if owners is None:
-            return (UNKNOWN, "")
         if not owners:
-            return (EXTERNAL, "")
+            return (UNKNOWN, "")
         result = self.typing.members(owners, self.name, called)
         if result and len(owners) > 1 and self.name in self.rules.of_many and _is_listed(owners):
             return (UNKNOWN, "")
@@ -149,9 +146,9 @@ def _is_listed(owners: tuple[Owner, ...]) -> bool:
 # keyword arguments: `f(x=1)`, `F(x: 1)`
 
 
-def takes_any(declared: Declared, rest: frozenset[str]) -> bool:
-    """Whether the parameter's function takes arguments of any name next to it: `**rest`."""
-    listed = declared.scope.node.part("parameters") if declared.scope is not None else None
+def takes_any(function: Branch, rest: frozenset[str]) -> bool:
+    """Whether a function takes arguments of any name: `**rest`."""
+    listed = function.part("parameters")
     return listed is not None and any(
         not rest.isdisjoint((child.type, *(inner.type for inner in child.children)))
         for child in listed.children
@@ -171,12 +168,16 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
 
 def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
     """Over many files: the parameter of what is called, wherever that is declared."""
-    receiver = typing.rules.receiver(leaf)
+    receiver, name = typing.rules.receiver(leaf), typing.scopes.label(leaf)
     if receiver is not None and typing.type_of(receiver) is None:
         return UNKNOWN_CALL
     called = typing.called(leaf)
-    if called is None or called.kind == "import":
-        return OTHER_CALL
+    if called is None:
+        own = receiver is not None or name in BUILTINS.get(typing.scopes.language.name, ())
+        return OTHER_CALL if own else UNKNOWN_CALL
+    if called.kind == "import":
+        there = typing.home(called) or typing
+        return (FOREIGN, there.rules.module_of(there.scopes, called))
     home = typing.home(called) or typing
     built = home.type_of_declared(called) if called.kind in TYPES else None
     for owner in (each for kind in built or () for each in (kind, *home.above(kind))):
@@ -190,7 +191,7 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
             and candidate.scope.node is called.node
         ):
             return candidate
-    return OTHER_CALL
+    return UNKNOWN_CALL if takes_any(called.node, home.rules.rest_parameters) else OTHER_CALL
 
 
 def _fills(declared: Declared, owner: Owner, home: Typing) -> bool:

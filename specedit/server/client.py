@@ -306,8 +306,9 @@ def _listeners(record: ServerRecord | None) -> list[str]:
     if record is None or not record.url:
         return ["--socket-only"]
     host, port = address(record.url)
-    aliases = [word for alias in record.aliases for word in ("--alias", alias)]
-    return ["--host", host, "--port", str(port), *aliases]
+    more = [word for alias in record.aliases for word in ("--alias", alias)]
+    more += [word for root in record.roots for word in ("--root", root)]
+    return ["--host", host, "--port", str(port), *more]
 
 
 def address(url: str) -> tuple[str, int]:

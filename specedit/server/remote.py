@@ -23,7 +23,9 @@ from specedit.decode import FREE, Chunk, Tally
 from specedit.edit.backend import Answer, Emit, ModelInfo, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
 from specedit.files import stored
+from specedit.files.startup import warm_server_may_run
 from specedit.inference.reader import Unfenced
+from specedit.server.runtime import runtime_folder
 from specedit.settings import Settings
 
 MOST_TOKENS = 1 << 40  # a larger count is not one
@@ -126,6 +128,12 @@ def _expected(plan: Plan, text: str) -> str:
 
 def _content(text: str) -> dict[str, str]:
     return {"type": "content", "content": text}
+
+
+def _own_key(url: str) -> str:
+    """The token of this user's own server, where it listens at a URL now."""
+    record = runtime_folder().record() if warm_server_may_run() else None
+    return record.token if record is not None and record.url == url else ""
 
 
 def api_key(profile: Profile, host: str, secure: bool) -> str:
@@ -348,6 +356,7 @@ def _headers(settings: Settings) -> dict[str, str]:
     if "server" in settings.from_repository:  # named by a repository: no key
         return headers
     key = api_key(PROFILES[settings.profile], host, parts.scheme == "https")
+    key = key or _own_key(f"{parts.scheme}://{parts.netloc}")
     if not key.isprintable():
         raise UsageError("The server's key holds a line break or an unprintable character.")
     # UTF-8, although http.client encodes headers as Latin-1

@@ -16,6 +16,7 @@ import contextlib
 import json
 import os
 import re
+import secrets
 import socket
 import stat
 import sys
@@ -24,12 +25,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from specedit.errors import ServerError
-from specedit.files import atomic, stored
+from specedit.files import atomic, regular, stored
 from specedit.files.regular import Lock
-from specedit.files.startup import SERVER_RECORD, runtime_path, user_name
+from specedit.files.startup import SERVER_RECORD, home, runtime_path, user_name
 from specedit.settings import Settings
 from specedit.settings.table import spelled_as_path
 
+TOKEN_FILE = "server-token"
+MAX_TOKEN_BYTES = 1_000
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
@@ -49,6 +52,7 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names besides the model's own that clients may ask for
+    roots: tuple[str, ...] = ()  # where the tools for agents may write
 
     @property
     def model(self) -> str:
@@ -96,6 +100,20 @@ class RuntimeFolder:
 
     def lock(self, name: str) -> Lock:
         return Lock(self.folder / name)
+
+
+def own_token() -> str:
+    """The token of this user's servers, in a file of the store that only the user can read."""
+    path = home() / TOKEN_FILE
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        token = regular.read(path, MAX_TOKEN_BYTES).decode("ascii").strip()
+        is_private = os.name == "nt" or not path.lstat().st_mode & 0o77
+        if token and token.isprintable() and is_private:
+            return token
+    token = secrets.token_urlsafe(24)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    atomic.whole(path, f"{token}\n".encode(), 0o600)
+    return token
 
 
 def runtime_folder() -> RuntimeFolder:

@@ -39,6 +39,7 @@ from specedit.version import VERSION
 GRACE_S = 2.0  # that runs may take to finish when the server stops
 LOCK_S = 1.0  # a client that asks whether a server lives holds the lock for a moment
 RECORD_TICKS = 50  # of 0.1 s, between two looks at the server's own record
+PROBE_S = 0.2  # between two looks at whether a client that sends no more still reads
 PORT = 8737
 BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
@@ -57,6 +58,7 @@ class Options:
     idle_s: float = 0.0  # without work until the server ends; 0: never
     background: bool = False
     aliases: tuple[str, ...] = ()  # names besides the model's own that a client may ask for
+    roots: tuple[str, ...] = ()  # where the tools for agents may write
     limits: Limits = field(default_factory=Limits)
 
 
@@ -145,6 +147,20 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
             if not self._refused:
                 super().data_received(data)
                 self._wait_for_head()
+
+        def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it
+            """A client may close its side after its request, and still read the answer. Whether it
+            is there shows an interim response, for which HTTP/1.0 has no word."""
+            asked = self.cycle is not None and self.conn.their_state is not h11.SEND_BODY
+            if not asked or self.cycle.scope["http_version"] != "1.1":
+                return False
+            self._probe()
+            return not self.cycle.response_complete
+
+        def _probe(self) -> None:
+            if not self.transport.is_closing() and not self.cycle.response_started:
+                self.transport.write(b"HTTP/1.1 102 Processing\r\n\r\n")
+                self.loop.call_later(PROBE_S, self._probe)
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
@@ -280,7 +296,7 @@ def serve(
             token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
             record = ServerRecord(
                 os.getpid(), VERSION, identity(settings), address, token,
-                options.background, url, options.aliases,
+                options.background, url, options.aliases, roots=options.roots,
             )  # fmt: skip
             folder.write(record)
             worker = Worker(settings, waiting=options.limits.waiting)

@@ -178,10 +178,10 @@ def is_restricted(name: str, value: object = None) -> bool:
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """A hint with the known words nearest to `word`."""
-    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    """A hint with the known word nearest to `word`, where one is near."""
+    close = difflib.get_close_matches(word, known, n=1)
     if close:
-        return f"Did you mean {' or '.join(close)}?"
+        return f"Did you mean {close[0]}?"
     return f"Known: {', '.join(known)}." if len(known) < 40 else "specedit config lists all."
 
 

@@ -91,11 +91,11 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
 
 
 def near(name: str, known: Collection[str]) -> str:
-    """A hint: the known names that are most like one that is not known."""
+    """A hint: the known name that is most like one that is not known."""
     import difflib
 
-    close = difflib.get_close_matches(name, sorted(known), n=3)
-    return f"Did you mean {', '.join(f'`{n}`' for n in close)}?" if close else "Check the spelling."
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"Did you mean `{close[0]}`?" if close else "Check the spelling."
 
 
 def is_voiced(word: str) -> bool:

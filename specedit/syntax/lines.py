@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import AnyStr
 
+from specedit.syntax.work import spend
+
 CAREFUL = 100_000  # lines x lines up to which each line is compared with every equal one
 COARSE = 1_000_000  # lines x lines beyond which many changes are one change
 MOST_CHANGED = 256  # lines of a shortest edit script
@@ -46,6 +48,7 @@ def _blocks(
     before: Sequence[Hashable], after: Sequence[Hashable], a: int, b: int
 ) -> Iterator[Block]:
     """Equal runs of two texts that start at the lines `a` and `b` of larger ones, in order."""
+    spend((len(before) + len(after)) / 10)
     start = common(before, after)
     end = common(before[start:][::-1], after[start:][::-1])
     old, new = before[start : len(before) - end], after[start : len(after) - end]
@@ -66,6 +69,8 @@ def _equal_runs(old: Sequence[Hashable], new: Sequence[Hashable]) -> Sequence[Bl
     pairs = len(old) * len(new)
     if pairs == 1:
         return ()  # they differ
+    if pairs <= COARSE:
+        spend(pairs / 10)
     if pairs > CAREFUL:
         runs = _shortest(old, new)
         if runs is not None or pairs > COARSE:
@@ -89,6 +94,7 @@ def _shortest(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Block] |
             reached[less] = x
             if x >= len(old) and x - less >= len(new):
                 return _backwards(trail, less, x)
+        spend(changed + compared / 10)
         if compared > MOST_COMPARED:
             break
     return None

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, TypeVar
 from specedit.errors import TooComplex
 from specedit.syntax.languages import BY_NAME, Language
 from specedit.syntax.outline import Symbol, outline
+from specedit.syntax.work import spend
 
 if TYPE_CHECKING:
     from tree_sitter import Language as Grammar
@@ -157,6 +158,7 @@ def _bounded(data: bytes, grammar: str, before: Tree | None = None) -> Tree:
     if len(data) < _SMALL and before is None:
         tree = _parser(grammar).parse(data)
     else:
+        spend(len(data) / 2)
         if data.count(b"<") > MOST_OPEN:
             _refuse_open(data)
         tree = _with_stack(128 * len(data), lambda: _parsed(data, grammar, before))

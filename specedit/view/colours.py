@@ -7,6 +7,7 @@ Every difference that a colour makes is also made by a sign, for NO_COLOR.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -93,8 +94,10 @@ def tint(console: Console) -> Tint:
 
 
 def say(console: Console, text: Text) -> None:
-    """Print a message: broken between words on a terminal, whole elsewhere."""
-    console.print(text, soft_wrap=not console.is_terminal)
+    """Print a message: broken between words on a terminal, whole elsewhere, and where it has a
+    path or a command so long that it would be broken: it is to be copied."""
+    longest = max(map(len, re.findall(r"`[^`]*`|\S+", text.plain)), default=0)
+    console.print(text, soft_wrap=longest > console.width // 2 or not console.is_terminal)
 
 
 def unicode(console: Console) -> bool:

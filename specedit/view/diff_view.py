@@ -50,8 +50,9 @@ class Frame:
             self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
             language = language_of(path, texts[0])
             self.symbols = [symbols(text, language) for text in texts]
-        if whole:
-            self.provenance = provenance.onto(texts[1]) if provenance and provenance.parts else None
+        if whole and provenance:
+            placed = provenance.onto(texts[1])
+            self.provenance = placed if placed.parts else None
         self.digits = len(str(max(text.count("\n") for text in texts) + 1))
         self.shift = 0  # of the numbers that are shown, where the texts are parts of a file's
         # The offset of each line of the new text, and of its end.
@@ -76,13 +77,17 @@ class Frame:
         end = len(self._starts) - 1
         return self._starts[min(first, end)], self._starts[min(last, end)]
 
-    def print(self, hunk: Hunk) -> set[str]:
-        """Print a hunk; returns the origins that its margin shows."""
+    def explain(self, changed: Sequence[Hunk], explained: set[str]) -> None:
+        """Print what the signs in the margins of these hunks mean, and note that it is known."""
+        lines = [line for hunk in changed for line in hunk.lines] if self.provenance else []
+        kinds = {kind for line in lines for kind in _origins(line, self) if kind} - explained
+        if kinds:
+            self.console.print(legend(self.console, kinds), soft_wrap=True)
+        explained |= kinds
+
+    def print(self, hunk: Hunk) -> None:
         for row in rows(hunk, self):
             self.console.print(row, soft_wrap=True)
-        shown = self.provenance
-        places = (self.range(line.after - 1, line.after) for line in hunk.lines if line.after)
-        return {kind for place in places if shown for kind in shown.kinds(*place)}
 
 
 def title(path: str, changed: Sequence[Hunk]) -> Text:
@@ -91,10 +96,16 @@ def title(path: str, changed: Sequence[Hunk]) -> Text:
     return Text.assemble((terminal.name(path), "bold"), "  ", *counts)
 
 
-def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None) -> set[str]:
-    """Print one file's change, if there is one; returns the origins shown, for the legend."""
+def show(
+    console: Console,
+    edit: Edit,
+    provenance: prov.Provenance | None = None,
+    explained: set[str] | None = None,
+) -> None:
+    """Print one file's change, if there is one, after the meaning of its signs, but for those that
+    are `explained`."""
     if edit.before == edit.after or not edit.before or not edit.after:
-        return set()
+        return
     try:
         sources = (
             Source.from_bytes(edit.path, data, any_encoding=True)
@@ -102,21 +113,20 @@ def show(console: Console, edit: Edit, provenance: prov.Provenance | None = None
         )
         before, after = (source.text for source in sources)
     except SpeceditError:
-        return set()
+        return
     if before == after:
-        return set()
+        return
     frame, changed = Frame(console, edit.path, (before, after), provenance), hunks(before, after)
     console.print(title(edit.path, changed), soft_wrap=True)
-    kinds: set[str] = set()
+    frame.explain(changed, set() if explained is None else explained)
     left = MAX_SHOWN_LINES
     for hunk in changed:
         if left > 0:
-            kinds |= frame.print(replace(hunk, lines=hunk.lines[:left]))
+            frame.print(replace(hunk, lines=hunk.lines[:left]))
         left -= len(hunk.lines)
     if left < 0:
         more = f"{colours.count(-left, 'more line')} of this change are not shown"
         console.print(Text(more, "bright_black"), soft_wrap=True)
-    return kinds
 
 
 def legend(console: Console, kinds: Iterable[str]) -> Text:
@@ -222,23 +232,27 @@ def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]
 
 def _margin(line: Line, frame: Frame) -> Text:
     """The origin of each quarter of a line, in a cell each."""
-    assert frame.provenance is not None
     text = Text(end="")
-    if line.after is None:
-        return Text(" " * (MARGIN_CELLS + 1), end="")
-    start, end = frame.range(line.after - 1, line.after)
+    for kind in _origins(line, frame):
+        sign = colours.sign(kind, frame.console) if kind else " "
+        text.append(sign, colours.LOOKS[kind].style if kind else "")
+    return text.append(" ")
+
+
+def _origins(line: Line, frame: Frame) -> list[str]:
+    """The kind of each cell of a line's margin; "" in all of them, or in none."""
+    cells: list[str] = []
+    start, end = frame.range(line.after - 1, line.after) if line.after else (0, 0)
     end = max(start, end - 1)  # the newline itself says little
-    for cell in range(MARGIN_CELLS):
+    for cell in range(MARGIN_CELLS if frame.provenance and line.after else 0):
         a = start + (end - start) * cell // MARGIN_CELLS
         b = start + (end - start) * (cell + 1) // MARGIN_CELLS
-        kinds = frame.provenance.kinds(a, max(b, a + 1))
-        if kinds:  # freely decoded text, the last of LOOKS, is never hidden
-            kind = max(kinds, key=list(colours.LOOKS).index)
-            text.append(colours.sign(kind, frame.console), colours.LOOKS[kind].style)
-        else:
-            text.append(" ")
-    text.append(" ")
-    return text
+        kinds = frame.provenance.kinds(a, max(b, a + 1)) if frame.provenance else {}
+        # freely decoded text, the last of LOOKS, is never hidden
+        cells.append(max(kinds, key=list(colours.LOOKS).index, default=""))
+    # An indentation that the model was not shown, and lines that it was not asked about
+    known = next(filter(None, cells), prov.COPIED if line.kind == " " and line.after else "")
+    return [(known := cell or known) for cell in cells or [""] * MARGIN_CELLS]
 
 
 def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line | None]]:

@@ -266,7 +266,8 @@ class Live(Sink):
                 case Ready():
                     self._restart()
                 case Prefill():
-                    self._advance("prefill", event.reused, event.done, event.total, "tokens")
+                    if event.total > event.reused:
+                        self._advance("reading", event.reused, event.done, event.total, "ids")
                 case Written():
                     self._write(event)
                 case Answered():
@@ -324,7 +325,7 @@ class Live(Sink):
             parts: list[RenderableType] = []
             if self._change:
                 parts += self._change.rows(self.console.height - 4)
-            if self._phase.seconds > SILENT_WAIT_S or self._phase.what in ("prefill", "decoding"):
+            if self._phase.seconds > SILENT_WAIT_S or self._phase.what in ("reading", "decoding"):
                 parts.append(_Line(self._spinner, list(self._words())))
                 if self._progress.files > 1:
                     parts.append(_Line(self._spinner, list(self._over_files())))
@@ -356,7 +357,7 @@ class Live(Sink):
             yield Text(f"{what}, {colours.count(self._tokens, 'token')}")
             yield Text(f"{pace:.0f} tokens/s", "cyan")
             if self._drafted.proposed:
-                yield Text(f"{self._drafted.rate:.0%} accepted", "green")
+                yield Text(f"{self._drafted.accepted / self._tokens:.0%} copied", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
             if self._change and not self._answered:
                 yield bar(self._change.share, self.console)
@@ -367,9 +368,8 @@ class Live(Sink):
             yield Text(colours.seconds(phase.seconds), "dim")
             yield Text(terminal.name(self._testing.line))
         else:
-            if self._path and phase.what == "prefill":
+            if self._path and phase.what == "reading":
                 yield Text(terminal.name(self._path), "bold")
-            yield Text(phase.what)
             yield from _amount(phase, self.console)
             yield Text(colours.seconds(phase.seconds), "dim")
 
@@ -378,6 +378,13 @@ def _amount(phase: _Phase, console: Console) -> Iterator[Text]:
     """How far, how much longer and how fast, as far as it is known."""
     seconds = max(phase.seconds, 1e-6)
     rate = (phase.done - phase.first) / seconds if seconds > 0.2 else 0.0
+    if phase.unit == "ids":
+        ids = phase.total - phase.first
+        about = f", about {max(1, round(ids / rate))} s" if rate > 0 else ""
+        yield Text(f"reading {ids:,.0f} ids{about}")
+        yield bar((phase.done - phase.first) / max(1, ids), console)
+        return
+    yield Text(phase.what)
     if phase.total:
         yield Text(f"{min(1.0, phase.done / phase.total):.0%}")
     if phase.total and rate > 0 and phase.done < phase.total:

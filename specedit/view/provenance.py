@@ -71,12 +71,14 @@ class Provenance:
     def _by_lines(self, text: str) -> Iterator[Part]:
         old, new = LINE.findall(self.text), LINE.findall(text)
         left, right = ([0, *accumulate(map(len, side))] for side in (old, new))
-        stripped = [[line.rstrip("\n") for line in side] for side in (old, new)]
-        for tag, a, b, c, d in opcodes(*stripped):
-            if tag == "equal":
-                shift, stop = right[c] - left[a], right[d]
-                for p in self._touching(left[a], left[b]):
-                    begin, end = max(p.start, left[a]) + shift, min(p.end, left[b]) + shift
+        stripped = [[line.strip() for line in side] for side in (old, new)]
+        indents = [[len(line) - len(line.lstrip()) for line in side] for side in (old, new)]
+        for tag, a, b, c, _ in opcodes(*stripped):
+            for at, to in enumerate(range(c, c + b - a), a) if tag == "equal" else ():
+                first = left[at] + indents[0][at]  # a part is shown without its indentation
+                shift, stop = right[to] + indents[1][to] - first, right[to + 1]
+                for p in self._touching(first, left[at + 1]):
+                    begin, end = max(p.start, first) + shift, min(p.end, left[at + 1]) + shift
                     end = min(end, stop)
                     if begin < end:
                         yield Part(

@@ -44,9 +44,13 @@ from specedit.view.trace import TraceWriter
 CONFIRM_HELP = """\
 y  write it; `specedit undo` takes it back
 n  write nothing; the answer is kept, and the message names its file
-a  ask the model for another answer
-e  choose among its hunks, or edit them
+o  ask the model for another answer
+h  choose among its hunks, or edit them
+q  as n, for the later files, too
 """
+
+
+QUIT = "not looked at: you quit"
 
 
 class Screen(Sink):
@@ -62,7 +66,7 @@ class Screen(Sink):
         self._trace: TraceWriter | None = None
         self._written: list[Written] = []
         self._answered = False  # `--compare` runs the file again, without drafts
-        self._kinds: set[str] = set()
+        self._explained: set[str] = set()  # origins of lines
         self._shown = False  # the change was shown with a question
         self._name = ""  # of the file at work
         self._steps: dict[str, float] = {}  # seconds of each step of loading
@@ -105,15 +109,15 @@ class Screen(Sink):
             case Answered():
                 self._answered = True
             case Baseline():
-                self._print_lasting(summary.failing_before(event, self._settings.test))
+                self._print_lasting(summary.before_the_edit(event, self._settings.test))
             case Tried():
                 self._print_lasting(summary.line_of_try(event))
             case Finished():
                 self._show(event.edit)
 
-    def _print_lasting(self, text: Text | None) -> None:
+    def _print_lasting(self, text: Text) -> None:
         """A line that stays."""
-        if text is not None and not self._settings.quiet:
+        if not self._settings.quiet:
             self._live.stop()
             self._print(text)
 
@@ -139,13 +143,13 @@ class Screen(Sink):
         edit = question.edit
         self._live.stop()
         with undisturbed():
-            self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
+            diff_view.show(self._console, edit, prov.of(self._written), self._explained)
         self._shown = True
         chance = "unsure. "
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
-            self._console.print(Text(f"{chance}Write it? [y/n/a/e/?] ", "bold yellow"), end="")
+            self._console.print(Text(f"{chance}Write it? [y/n/o/h/q/?] ", "bold yellow"), end="")
             try:
                 answer = input().strip().lower()
             except EOFError:
@@ -153,19 +157,21 @@ class Screen(Sink):
                 return Reply("no")
             if answer in ("y", "yes"):
                 return Reply("yes")
-            if answer == "e":
+            if answer == "h":
                 return self._choose_hunks(question)
+            if answer == "q":
+                self.skip_rest = QUIT
             if answer in ("n", "no", "q"):
                 return Reply("no")
-            if answer in ("a", "another"):
+            if answer == "o":
                 return Reply("another")
             self._print(Text(CONFIRM_HELP))
 
     def _choose_hunks(self, question: Question) -> Reply:
         chosen = self.choose(question.job.source, question.edit)
         if chosen.quit:
-            self.skip_rest = "not looked at: you quit"
-        return Reply("yes", chosen.text)
+            self.skip_rest = QUIT
+        return Reply("yes", chosen.text, chosen.applied)
 
     def choose(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""
@@ -174,6 +180,7 @@ class Screen(Sink):
         texts = source.text, after
         frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
         self._print(diff_view.title(edit.path, hunks(*texts)))
+        frame.explain(hunks(*texts), self._explained)
 
         def answer(question: HunkQuestion) -> str:
             if question.why:
@@ -207,7 +214,7 @@ class Screen(Sink):
         brief = bool(edit.changes) and not settings.verbose  # a rename: the report lists its files
         if edit.changed and not (settings.quiet or self._shown or patch_on_screen or brief):
             with undisturbed():  # Ctrl-C leaves no title without its change
-                self._kinds |= diff_view.show(self._console, edit, prov.of(self._written))
+                diff_view.show(self._console, edit, prov.of(self._written), self._explained)
         self._shown = False
         self._written = []
 
@@ -215,8 +222,6 @@ class Screen(Sink):
         """The end of the output. `why` some files were `not_done`."""
         self._live.stop()
         settings = self._settings
-        if self._kinds and not settings.quiet:
-            self._print(diff_view.legend(self._console, self._kinds))
         if not_done:
             names = ", ".join(terminal.name(n) for n in not_done[: summary.MAX_NAMED_FILES])
             if len(not_done) > summary.MAX_NAMED_FILES:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from specedit.check.finding import UNSURE
 from specedit.edit.backend import WAITING
 from specedit.edit.report import Baseline, Compared, Edit, Figures, Replaced, Report, Tried, Try
 from specedit.view import terminal
@@ -19,11 +18,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def failing_before(baseline: Baseline, command: str) -> Text | None:
-    """That the command fails before anything is edited."""
-    if baseline.result.passed:
-        return None
+def before_the_edit(baseline: Baseline, command: str) -> Text:
+    """What the command says before anything is edited."""
     why = f"{command!r} fails before the edit, too: {baseline.result.line}"
+    if baseline.result.passed:
+        why = f"{command!r} passes before the edit, too, so that it proves little"
     return Text(terminal.harmless(why), "yellow")
 
 
@@ -61,7 +60,7 @@ def verdict(attempt: Try) -> tuple[str, str]:
     if attempt.noted:
         return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
     if attempt.kept and (attempt.test is None or attempt.test.passed):
-        return "passes", "green"
+        return "kept", "green"
     if attempt.refused:
         return "refused", "red"
     if attempt.same_as is not None:
@@ -133,7 +132,7 @@ DONE = {
 
 
 def line(report: Report) -> Text:
-    """The outcome of the files, and its cost: seconds, tokens, passes, acceptance."""
+    """The outcome of the files, and its cost."""
     text = _outcome(report)
     figures = report.figures
     if figures.passes or figures.total_s:
@@ -147,6 +146,7 @@ def _outcome(report: Report) -> Text:
     if len(report.edits) == 1:
         edit = report.edits[0]
         word, style = DONE.get(edit.status, (edit.status, ""))
+        word = "not written" if edit.is_unconfirmed else word
         text = Text.assemble((terminal.name(edit.path), "bold"), ": ", (word, style))
         if edit.changed:
             text.append(f", {count(edit.hunks, 'hunk')}, +{edit.added} -{edit.removed}")
@@ -168,12 +168,15 @@ def _sureness(edit: Edit) -> Text:
     """Whether the edit is likely right, where that is known."""
     if edit.confidence is None:
         return Text()
+    if any(attempt.kept and attempt.test and attempt.test.passed for attempt in edit.tries):
+        chance = f"right with a probability of {edit.confidence:.0%}"
+        return Text.assemble(", ", ("kept: your test passes", "green"), f" ({chance})")
     word, style = ("sure", "green") if edit.sure else ("unsure", "yellow")
     return Text.assemble(", ", (f"{word} ({edit.confidence:.0%})", style))
 
 
 def cost(figures: Figures) -> Text:
-    """Seconds, tokens, passes, acceptance."""
+    """Seconds, tokens, passes, and the share of the tokens that come from drafts."""
     total = figures.total_s or figures.load_s + figures.prefill_s + figures.decode_s
     text = Text.assemble((seconds(total), "bold"))
     if figures.load_s > max(1.0, total / 4):  # what a warm server would save
@@ -182,7 +185,8 @@ def cost(figures: Figures) -> Text:
     text.append(f" · {count(figures.passes, 'pass', 'passes')}")
     drafted = figures.drafted
     if drafted.proposed:
-        text.append(" · ").append(f"{drafted.rate:.0%} accepted", "green")
+        copied = drafted.accepted / max(1, figures.completion)
+        text.append(" · ").append(f"{copied:.0%} copied", "green")
     return text
 
 
@@ -225,7 +229,7 @@ def show(
     for (kind, why), names in held.items():
         _named(console, kind, why, names, MAX_NAMED_FILES)
     for edit in report.edits:
-        if edit.kept:
+        if edit.kept and not edit.is_unconfirmed:  # whose finding says both
             _about(console, edit, f"the answer is kept in {edit.kept}", "dim")
             if not quiet and (advice := _advice(edit, report.command)):
                 _about(console, edit, advice, "dim")
@@ -233,16 +237,18 @@ def show(
             if finding.refuses and (finding.kind, finding.text) not in held:
                 _about(console, edit, finding.text, "red")
     if report.changed_nothing and not check:
-        say(console, Text(f"nothing was changed; {NAME_IT}", "yellow"))
+        places = list(dict.fromkeys(edit.place for edit in report.edits))
+        place = places[0] if len(places) == 1 else ""
+        where = place or (report.edits[0].path if len(report.edits) == 1 else "these files")
+        why = f"the model found nothing to change in {terminal.name(where)}"
+        say(console, Text(f"{why}; {'say what to write' if place else NAME_IT}", "yellow"))
 
 
 def _advice(edit: Edit, command: str) -> str:
     """The next steps after a refused answer. `apply` has no instruction to change."""
     if command == "apply" or any(attempt.test for attempt in edit.tries):
         return ""
-    if any(finding.kind == UNSURE and finding.refuses for finding in edit.findings):
-        return "next: look at it, then --yes writes it; --test COMMAND lets a test decide"
-    if not edit.figures.regions:
+    if not (edit.figures.regions or edit.place):
         return f"next: {NAME_IT}"
     return "next: ask for it in smaller steps, or give --test COMMAND: more answers are tried"
 
@@ -313,11 +319,15 @@ def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], lis
 
 def _named(console: Console, kind: str, why: str, names: list[str], most: int) -> None:
     """A finding with the first `most` files that share it."""
-    message = ", ".join(names[:most])
+    shown = names[:most]
     if len(names) > most:
-        message += f" and {len(names) - most} more" + (" (-v names them)" if kind in NOTES else "")
+        more = " (-v names them)" if kind in NOTES else ""
+        shown = [*shown, f"and {len(names) - most} more{more}"]
     left = " left as they are" if kind in ("skipped", "stays") else ""
-    say(console, Text(f"{count(len(names), 'file')}{left}: {why}: {message}"))
+    one_line = f" {', '.join(shown)}" if len(shown) <= MAX_OWN_LINE_FILES else ""
+    say(console, Text(f"{count(len(names), 'file')}{left}: {why}:{one_line}"))
+    for name in () if one_line else shown:
+        say(console, Text(f"  {name}"))
 
 
 def _about(console: Console, edit: Edit, what: str, style: str) -> None:

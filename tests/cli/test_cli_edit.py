@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -91,7 +92,24 @@ def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(specedit, file, 
     script(replace=[])
     done = specedit("edit", "nothing", file, *flags)
     assert done.returncode == 1 and file.read_bytes() == BEFORE
-    assert b"nothing was changed; name the place in the instruction" in done.stderr
+    assert b"the model found nothing to change in" in done.stderr
+    assert b"name the place in the instruction" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("instruction", "flags"),
+    [("In escapeHtml, escape", ()), ("Escape", ("--symbol", "escapeHtml"))],
+    ids=["words", "flag"],
+)
+def test_a_place_that_was_named_is_not_asked_for_again(
+    specedit, tmp_path, script, instruction, flags
+):
+    file = tmp_path / "page.js"
+    file.write_text("function escapeHtml(text) {\n  return text;\n}\n\nlet page = 1;\n")
+    script(replace=[])
+    done = specedit("edit", instruction, file, *flags)
+    assert done.returncode == 1 and b"name the place" not in done.stderr
+    assert b"nothing to change in escapeHtml; say what to write" in done.stderr
 
 
 def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(specedit, script):
@@ -448,3 +466,45 @@ def test_the_margin_says_where_each_line_came_from(tmp_path, script):
     (tmp_path / "a.py").write_text("old = 1\nkept = 2\n")
     code, text = at_a_terminal(b"", "edit", "x", "a.py", cwd=tmp_path)
     assert code == 0 and "line 1" in text and "copied" in text and "●" in text
+
+
+def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_path, script):
+    script(replace=[["return 1", "return 2"]])
+    text = "class Cart:\n    def total(self):\n        kept = 2\n        return 1\n"
+    (tmp_path / "a.py").write_text(text)
+    code, text = at_a_terminal(b"", "edit", "In Cart.total, x", "a.py", cwd=tmp_path)
+    rows = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", text).rpartition("line 4 in Cart")
+    assert code == 0 and "●" in rows[0] and "● decoded" not in rows[2]
+    margins = re.findall(r"(?m)^[ \d] [ \d] (.{4}) ", rows[2])
+    assert margins == ["····", "····", "····", "    ", "···●"]  # a removed line has none
+    assert "% copied" in text and "accepted" not in text and ": passes" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "not_said"),
+    [
+        (("edit", "Add one", "a.py", "--model", "gpt-4"), "no model is named", "nearest"),
+        (("edit", "Add one", "a.py", "--frobnicate"), "--frobnicate", "--strict"),
+        (("edit", "Add one", "a.py", "--stric"), "--strict", "--tries"),
+        (("a.py", "Add one"), 'specedit edit "Add one" a.py', "No such command"),
+        (("edit", "Add a class", "empty.py"), "Write its first line", "no text to edit"),
+    ],
+    ids=["model", "nonsense option", "near option", "no command", "empty file"],
+)
+def test_a_hint_names_what_is_near_or_nothing(
+    specedit, tmp_path, monkeypatch, words, says, not_said
+):
+    monkeypatch.delenv("TESTS_SCRIPT", raising=False)
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "empty.py").touch()
+    done = specedit(*words, cwd=tmp_path)
+    assert done.returncode == 2 and says.encode() in done.stderr
+    assert not_said.encode() not in done.stderr
+
+
+def test_config_shows_the_usual_settings_and_those_that_are_set(specedit, monkeypatch):
+    rows = specedit("config").stdout.decode().splitlines()
+    assert len(rows) == 11 and rows[1].startswith("model") and "focus" not in rows
+    monkeypatch.setenv("SPECEDIT_FOCUS", "40")
+    assert any(row.startswith("focus") for row in specedit("config").stdout.decode().splitlines())
+    assert specedit("config", "--all").stdout.count(b"\n") > 25

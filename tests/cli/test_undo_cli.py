@@ -133,5 +133,15 @@ def test_ask_applies_the_answered_hunks_and_undo_takes_them_back(
     assert done.returncode == 0, done.stderr.decode()
     assert (tmp_path / "a.py").read_text() == expected.format(f" = 1\n{middle}") + " = 2\n"
     assert b"Apply this hunk" in done.stderr and done.stdout == b""
+    if b"1 of 2 hunks applied" in done.stderr:
+        assert b"edited, 1 hunk," in done.stderr
     specedit("undo", cwd=tmp_path)
     assert (tmp_path / "a.py").read_text() == before
+
+
+def test_the_number_of_hunks_is_the_one_that_was_answered(specedit, script, tmp_path):
+    (tmp_path / "a.py").write_text("".join(f"username_{n} = 1\nx = {n}\n" for n in range(4)))
+    script(replace=[["username", "email"]])
+    words = ("edit", "Rename them.", "a.py", "--ask")
+    done = specedit(*words, cwd=tmp_path, stdin=b"s\ny\ny\nn\nn\n")
+    assert b"2 of 4 hunks applied" in done.stderr and b"edited, 2 hunks, +2 -2" in done.stderr

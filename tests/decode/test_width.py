@@ -194,6 +194,29 @@ def test_a_busy_moment_is_not_taken_for_what_a_width_costs(monkeypatch):
         assert seconds == pytest.approx(0.06 + 0.001 * width)
 
 
+@pytest.mark.parametrize(
+    ("start", "each", "widest"), [(0.06, 0.018, 32), (1.5, 0.5, 1), (0.003, 0.0001, 256)]
+)
+def test_measuring_takes_two_seconds_anywhere(start, each, widest, monkeypatch):
+    now, widths = 0.0, []
+
+    class Timed(ScriptedEngine):
+        def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:
+            nonlocal now
+            widths.append(len(ids))
+            now += start + each * len(ids)
+            return super().forward(ids, parents)
+
+    monkeypatch.setattr("specedit.decode.cost.time.perf_counter", lambda: now)
+    curve = cost.measure(Timed(list(b"abc")))
+    assert now <= 2.01 and max(widths) == widest
+    assert [width for width, _ in curve.points][-3:] == [64, 128, 256]
+    if widest > 1:
+        assert curve.seconds(256) == pytest.approx(start + each * 256)
+    else:  # the slope is the usual one
+        assert curve.seconds(256) / curve.seconds(1) == pytest.approx(1.6 / 0.075)
+
+
 def test_curves_are_kept_side_by_side(tmp_path):
     path = tmp_path / "new folder" / "curves.json"
     assert cost.load(path, "a") is None

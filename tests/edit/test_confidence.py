@@ -46,8 +46,8 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(file, script, insid
     (edit,) = json.loads(done.stdout)["files"]
     assert (edit["status"], edit["sure"]) == ("refused", False)
     assert edit["confidence"] < 0.1
-    assert "nothing was written" in edit["problems"][0]
     assert Path(edit["kept"]).read_text() == AFTER
+    assert f"specedit apply {file} {edit['kept']}" in edit["problems"][0]
 
 
 def test_a_rename_is_not_rated(file, script, inside):
@@ -92,7 +92,7 @@ def test_guarantee_5_a_filter_returns_its_input_where_the_edit_is_unsure(file, s
         (b"y\n", 0, AFTER),
         (b"n\n", 2, BEFORE),
         (b"?\nx\ny\n", 0, AFTER),
-        (b"e\ny\nn\n", 0, AFTER.replace("False", "True")),
+        (b"h\ny\nn\n", 0, AFTER.replace("False", "True")),
     ],
     ids=["yes", "no", "help", "hunks"],
 )
@@ -102,9 +102,52 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     file.write_text(text_of)
     result, shown = at_a_terminal(typed, "edit", WISH, file)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
-    assert "Write it? [y/n/a/e/?]" in shown and "sum(items) + 1" in shown
+    assert "Write it? [y/n/o/h/q/?]" in shown and "sum(items) + 1" in shown
     assert result == code
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_what_was_not_written_is_written_by_the_command_that_the_message_names(
+    file, script, inside, newline
+):
+    file.write_bytes(BEFORE.replace("\n", newline).encode())
+    doubtful(script)
+    code, shown = at_a_terminal(b"n\n", "edit", WISH, "a.py")
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert code == 2 and "refused" not in shown and "--yes" not in shown
+    assert re.search("not written .*; the answer is kept in ", shown)
+    command = re.search("`specedit apply a.py (.*)`", shown)
+    assert command is not None
+    kept = Path(command[1])
+    assert kept.read_bytes() == AFTER.replace("\n", newline).encode()
+    done = inside("apply", "a.py", kept)
+    assert done.returncode == 0 and file.read_bytes() == kept.read_bytes()
+    file.write_text("def other(): ...\n")
+    done = inside("apply", "a.py", kept)
+    assert done.returncode == 2 and b"changed since that answer was made" in done.stderr
+    assert file.read_text() == "def other(): ...\n"
+
+
+def test_a_passing_test_is_not_called_sure(file, script, inside):
+    doubtful(script)
+    done = inside("edit", WISH, file, "--test", "grep -q False a.py")
+    assert re.search(rb"kept: your test passes \(right with a probability of \d%\)", done.stderr)
+    assert b", sure (" not in done.stderr and b"proves little" not in done.stderr
+
+
+def test_a_test_that_passes_before_the_edit_is_said_to_prove_little(file, script, inside):
+    doubtful(script)
+    done = inside("edit", WISH, file, "--test", "true")
+    assert done.stderr.count(b"'true' passes before the edit, too") == 1
+
+
+def test_quitting_leaves_later_files_alone(file, script, tmp_path):
+    doubtful(script)
+    other = tmp_path / "b.py"
+    other.write_text(BEFORE)
+    code, shown = at_a_terminal(b"q\n", "edit", WISH, "a.py", "b.py")
+    assert code == 2 and shown.count("Write it?") == 1 and "not looked at: you quit" in shown
 
 
 OTHER = BEFORE.replace("sum(items)", "sum(items) + 2")
@@ -115,10 +158,10 @@ UNLIKE = {"replace": [["sum(items)", "sum(items) + 2"]], "margin": 0.1}
 @pytest.mark.parametrize(
     ("then", "typed", "code", "text"),
     [
-        ([UNLIKE], b"a\ny\n", 0, OTHER),
-        ([UNLIKE], b"a\nn\n", 2, BEFORE),
-        ([SAME, BROKEN, UNLIKE], b"a\ny\n", 0, OTHER),
-        ([SAME, SAME, BROKEN], b"a\ny\n", 0, AFTER),
+        ([UNLIKE], b"o\ny\n", 0, OTHER),
+        ([UNLIKE], b"o\nn\n", 2, BEFORE),
+        ([SAME, BROKEN, UNLIKE], b"o\ny\n", 0, OTHER),
+        ([SAME, SAME, BROKEN], b"o\ny\n", 0, AFTER),
     ],
     ids=["taken", "not taken", "the first that passes", "none passes: the one before"],
 )

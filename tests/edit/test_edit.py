@@ -76,7 +76,7 @@ def test_the_newest_refused_answers_are_kept_for_a_week():
 
 
 def test_a_store_that_cannot_be_written_only_loses_the_refused_answer():
-    Path(os.environ["SPECEDIT_HOME"], "refused").write_text("in the way")
+    Path(os.environ["SPECEDIT_HOME"], "answers").write_text("in the way")
     edited = edit("Change two", CODE, answer=BROKEN)
     assert (edited.file["status"], edited.file["kept"]) == ("refused", None)
 

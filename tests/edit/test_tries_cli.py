@@ -66,7 +66,7 @@ def test_a_greedy_answer_that_fails_becomes_one_that_is_green(tree, script, spec
     assert tree.read("calc.py") == RIGHT
     assert "try 1 of 6" in message and "cannot import name 'mul'" in message
     assert "try 2 of 6" in message and "assert 5 == 6" in message
-    assert "try 3 of 6" in message and "passes" in message
+    assert "try 3 of 6" in message and ": kept" in message
     assert len(journal()) == 1, "one run, however many tries"
     assert tree.run(*PYTEST.split()).returncode == 0
     assert specedit("undo").returncode == 0
@@ -255,7 +255,7 @@ def test_a_refused_answer_is_asked_for_again_without_any_command(tree, script, i
     inside("undo")
     message = inside("edit", "Do it", "calc.py").stderr.decode()
     line = next(one for one in message.splitlines() if one.startswith("try 2"))
-    assert "passes" in line.split(": ")[-1]
+    assert "kept" in line.split(": ")[-1]
     assert [one["test"] for one in tries] == [None, None]
     inside("undo")
     says(script, "def add(a, b:\n", RIGHT)
@@ -520,7 +520,7 @@ def test_what_is_written_on_the_screen_is_a_line_a_try_and_a_table(tree, script,
     lines = [line for line in message if line.startswith("try ") and " of 6 (" in line]
     assert [line.split(" (")[0] for line in lines] == [f"try {n} of 6" for n in range(1, 5)]
     assert "fails" in lines[0] and "refused" in lines[1]
-    assert "the same as try 1" in lines[2] and "passes" in lines[3]
+    assert "the same as try 1" in lines[2] and "kept" in lines[3]
     head = next(n for n, line in enumerate(message) if line.startswith("try  "))
     assert [row.split()[0] for row in message[head + 1 : head + 5]] == ["1", "2", "3", "4"]
     inside("undo")

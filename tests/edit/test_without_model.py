@@ -66,3 +66,11 @@ def test_a_text_of_comments_and_strings_is_replaced(instruction, old, new):
 @rows("instruction")
 def test_anything_else_is_the_model_s(instruction):
     assert edit(instruction, SHOP).prompts
+
+
+def test_a_local_variable_that_is_not_there_fails_at_once_with_those_that_are():
+    text = "class Cart:\n    def total(self, items):  # a sum\n        n = 0\n        return n\n"
+    edited = edit("Rename the local variable a to b in Cart.total", text)
+    assert (edited.code, edited.text, edited.prompts) == (2, text, [])
+    assert "Cart.total has no a; nothing was asked." in edited.messages
+    assert "Its own names are self, items, n." in edited.messages

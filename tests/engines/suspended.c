@@ -32,7 +32,7 @@ int main(void) {
     pool = specedit_pool_new(2);
     steps[0] = (pool_step){task, 0, 2};
     steps[1] = (pool_step){task, 0, 1};
-    pool_run(pool, steps, 1, 0);
+    pool_run(pool, steps, 1, 0, 0);
     specedit_pool_free(pool);
     printf("%d\n", performed);
 }

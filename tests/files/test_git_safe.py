@@ -6,6 +6,7 @@ file called `ran`.
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,6 +21,7 @@ from specedit.files.git import ask
 
 Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 Trick = Callable[[Repository, str], None]
+GIT = shutil.which("git")
 TEXT = "username = 1\n"
 RULES = """\
 [[tool.specedit.hook]]
@@ -251,6 +253,24 @@ def test_every_trick_works_where_git_is_asked_plainly(tmp_path):
         if ran.exists():
             works.add(trick.__name__.strip("_"))
     assert {t.__name__.strip("_") for t in TRICKS} - works == {"alias_and_programs"}
+
+
+def test_guarantee_10_hooks_that_a_configuration_names_are_switched_off(
+    tmp_path, specedit, monkeypatch
+):
+    """Git starts them from version 2.54 on; what it is asked shows that they are off."""
+    repo = Repository.init(tmp_path / "work")
+    repo.commit({"a.py": "old = 1\n"})
+    config = '[hook "a.b"]\ncommand = "touch pwned"\nevent = post-index-change\n'
+    _configured(repo, config)
+    (tmp_path / "git").write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nexec {GIT} "$@"\n')
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(repo.root)
+    assert specedit("rename", "a.py", "b.py").returncode == 0
+    asked = (tmp_path / "asked").read_text().splitlines()
+    writing = [line for line in asked if " update-index " in line]
+    assert writing and all("hook.a.b.enabled=false" in line for line in writing)
 
 
 def test_filters_of_the_user_s_own_configuration_still_work(tmp_path, monkeypatch):

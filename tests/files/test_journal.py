@@ -1,5 +1,7 @@
 """The journal: what a run found before it wrote can be put back, and nothing else is touched."""
 
+import json
+import re
 import signal
 import stat
 from collections.abc import Sequence
@@ -288,6 +290,30 @@ def test_the_target_of_a_link_is_restored_and_the_link_stays(tmp_path, store):
     assert a.read_bytes() == b"old\r\n"
 
 
+@pytest.mark.parametrize("exchanged", ["folder", "file"])
+@pytest.mark.parametrize("undoes", [False, True], ids=["write", "undo"])
+def test_what_is_exchanged_for_a_link_meanwhile_is_not_written_through(
+    tmp_path, store, exchanged, undoes
+):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "outside").mkdir()
+    a = file(tmp_path, "work/a", b"old")
+    other = file(tmp_path, "outside/a", b"new" if undoes else b"old")
+    held = source(a, b"old")
+    if undoes:
+        Recorder(store, "edit").write(held, b"new")
+    place = a if exchanged == "file" else a.parent
+    place.rename(tmp_path / "aside")
+    place.symlink_to(other if exchanged == "file" else other.parent)
+    before = other.read_bytes()
+    if undoes:
+        assert [o.status for o in undo(store).files] == ["refused"]
+    else:
+        with pytest.raises(InputError, match="nothing was written"):
+            Recorder(store, "edit").write(held, b"new")
+    assert other.read_bytes() == before
+
+
 def test_a_damaged_journal_restores_nothing(tmp_path, store):
     a = file(tmp_path, "a")
     run(store, (a, b"new"))
@@ -302,6 +328,74 @@ def test_a_folder_that_a_crash_left_is_no_run(tmp_path, store):
     (store / "journal" / "99991231T000000.000000-2").mkdir()
     (store / "journal" / "99991231T000000.000000-2" / "run.json").write_text('{"files": 3}')
     assert len(journal.runs(store)) == 1
+
+
+def written_in_2099(store: Path, number: int = 0) -> None:
+    """The newest run's folder has the name that a clock of the year 2099 gave it."""
+    newest = journal.runs(store)[0]
+    newest.path.rename(newest.place / f"20990101T000000.{number:06}-1")
+
+
+def test_after_the_clock_is_set_back_undo_takes_the_last_run_first(tmp_path, store):
+    a, b, c = (file(tmp_path, name) for name in "abc")
+    run(store, (a, b"new"))
+    written_in_2099(store)
+    run(store, (b, b"new"))
+    Recorder(store, "edit").write_all([(source(c), b"new")])
+    assert [Path(r.files[0].path).name for r in journal.runs(store)] == ["c", "b", "a"]
+    assert [undo(store).files[0].path for _ in "abc"] == [str(c), str(b), str(a)]
+
+
+def test_after_the_clock_is_set_back_the_oldest_run_is_deleted(tmp_path, store):
+    a = file(tmp_path, "a", b"0")
+    for number in range(3):
+        run(store, (a, b"%d" % number))
+        written_in_2099(store, number)
+    journal.prune(store, most=2)
+    run(store, (a, b"last"))
+    journal.prune(store, most=2)
+    assert [r.files[0].path for r in journal.runs(store)] == [str(a)] * 2
+    undo(store)
+    assert a.read_bytes() == b"2"
+
+
+def test_a_run_is_as_new_as_its_first_write(tmp_path, store):
+    a, b = file(tmp_path, "a"), file(tmp_path, "b")
+    slow = Recorder(store, "edit")
+    run(store, (b, b"new"))
+    slow.write(source(a), b"new")
+    assert undo(store).files[0].path == str(a)
+
+
+def test_sizes_that_a_damaged_record_claims_delete_no_run(tmp_path, store):
+    a = file(tmp_path, "a", b"0")
+    for number in range(3):
+        run(store, (a, b"%d" % number))
+    record = journal.runs(store)[0].path / "run.json"
+    record.write_text(re.sub('"size": .*', f'"size": {1 << 60},', record.read_text()))
+    journal.prune(store)
+    assert len(journal.runs(store)) == 3
+    assert [o.problem for o in undo(store).files] == ["its journal is damaged"]
+
+
+def test_a_run_of_version_1_0_is_read(tmp_path, store):
+    a = file(tmp_path, "a", b"new")
+    folder = store / "journal" / "20261101T120000.000000-4711"
+    folder.mkdir(parents=True)
+    (folder / "originals").write_bytes(b"old")
+    entry = {
+        "path": str(a), "before_sha256": journal.digest(b"old"),
+        "after_sha256": journal.digest(b"new"), "mode": 0o644, "size": 3, "blob": "0",
+        "torn": False, "start": 0,
+    }  # fmt: skip
+    run = {
+        "name": folder.name, "command": "edit", "when": 1793534400.5, "folder": str(tmp_path),
+        "files": [entry], "instruction": "Say new.", "part": "", "refines": "", "whole": False,
+        "tree": "", "moves": [],
+    }  # fmt: skip
+    (folder / "run.json").write_text(json.dumps(run))
+    assert [o.status for o in undo(store).files] == ["restored"]
+    assert a.read_bytes() == b"old"
 
 
 def test_the_journal_keeps_the_last_runs_only(tmp_path, store):

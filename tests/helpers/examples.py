@@ -29,31 +29,7 @@ NOT_RUN = {
     "specedit --install-completion": "changes the user's shell configuration",
 }
 
-USER = (ROOT / "fixtures/user/before.cs").read_text("utf-8")
-APP = '''"""The shop, as its username sees it."""
-
-
-def first(items):
-    """Teh first one."""
-    return items[0]
-
-
-class Cart:
-    def __init__(self, items):
-        self.items = items
-
-
-    def total(self):  # Teh sum
-        prices = self.items
-        return sum(prices)
-
-
-def bill(cart):
-    total = cart.total()
-    return total
-'''
-SNIPPET = "# ... existing code ...\ndef bill(cart):\n    return cart.total()\n"
-GO = "package main\n\n// Username hier.\nfunc main() {\n}\n"
+SHOP = ROOT / "samples/shop"  # the folder that the manual's examples are run in
 # The model of the examples makes these changes, whatever it is asked for.
 SCRIPT = {
     "replace": [
@@ -113,17 +89,16 @@ def commands(body: str) -> Iterator[str]:
 
 
 def repository(root: Path) -> Repository:
-    """What the examples are about: three commits, something staged, something only changed."""
+    """What of a clone the examples are about, with something staged and something changed."""
     made = Repository.init(root)
     fixtures = ("fixtures/user/before.cs", "fixtures/notes/before.py")  # README's examples
     made.commit({name: (ROOT / name).read_text("utf-8") for name in fixtures})
-    made.commit({"app.py": APP, "User.cs": USER, "src/User.cs": USER, "user.py": "username = 1\n"})
-    made.commit({"main.go": GO, "x.py": "import sys, os\n\nUsername = os.name  # Teh name\n"})
-    made.write("src/Staged.cs", USER.replace("first name", "Teh first name"))
-    made.git("add", "src/Staged.cs")
-    made.write("notes.py", "Username = 1  # Teh notes\n")
-    made.write("snippet.py", SNIPPET)
-    made.write("change.md", f"app.py\n```python\n{SNIPPET}```\n")
-    made.write("expected.py", APP.replace("Teh", "The"))
+    shop = {path: path.read_text("utf-8") for path in SHOP.rglob("*") if path.is_file()}
+    names = {str(path.relative_to(ROOT)): text for path, text in shop.items()}
+    made.commit({name: text for name, text in names.items() if not name.endswith("/main.go")})
+    made.commit({name: text for name, text in names.items() if name.endswith("/main.go")})
+    made.write("samples/shop/src/Staged.cs", shop[SHOP / "User.cs"].replace("first", "Teh first"))
+    made.git("add", "samples/shop/src/Staged.cs")
+    made.write("samples/shop/user.py", "username = 2  # Teh user\n")
     made.write("pyproject.toml", next(body for page, body in blocks("toml") if page == "hook"))
     return made

@@ -167,11 +167,14 @@ def listening(place: RuntimeFolder) -> ServerRecord:
 
 
 @contextlib.contextmanager
-def process(*flags: str, env: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def process(
+    *flags: str, env: Mapping[str, str], cwd: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """`specedit serve` as a process of its own, ended at the end."""
     started = subprocess.Popen(
         [sys.executable, "-m", "specedit", "serve", *flags],
         env={**os.environ, **env},
+        cwd=cwd,
         stderr=subprocess.PIPE,
     )
     try:

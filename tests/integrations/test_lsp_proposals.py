@@ -43,7 +43,7 @@ def test_a_proposal_is_returned_and_nothing_is_applied(editor, tmp_path, play):
     assert editor.edits == [], "the editor was not asked to apply it"
     assert regions(editor) == [[[5, 6]]]
     messages = [one.get("message") or "" for one in editor.progress()]
-    assert any("% accepted" in one and "pass" in one for one in messages), messages
+    assert any("% copied" in one and "pass" in one for one in messages), messages
 
 
 def test_the_regions_come_before_the_answer(editor, tmp_path, play):

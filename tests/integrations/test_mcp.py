@@ -6,9 +6,12 @@ import json
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from case_files import rows
@@ -27,9 +30,11 @@ from mcp_client import (
     without_the_sdk,
 )
 
+from specedit.connect import connect
 from specedit.errors import UsageError
 from specedit.files import journal
-from specedit.integrations.mcp.agent_call import Workspace
+from specedit.integrations.mcp import tools
+from specedit.integrations.mcp.agent_call import ToApply, Workspace
 from specedit.integrations.mcp.tools import AgentServer
 
 Play = Callable[..., Path]
@@ -544,6 +549,54 @@ def test_cancelling_stops_the_model_and_the_calls_that_wait(repo, session, scrip
     session(work)
     assert contents(repo.root) == before
     assert calls.read_text().count("begin") == 1
+
+
+def busy(repo: Repository) -> dict[str, Any]:
+    """A change that took half a minute to refuse: each of its lines has thousands of places."""
+    repo.write("busy.py", "    # ... existing code ...\n" * 2)
+    change = "    # ... existing code ...\n@@\n*/\n# removed f\n\n" * 900
+    return {"path": "busy.py", "change": change}
+
+
+def test_other_calls_are_answered_while_a_merge_is_busy(repo, session, monkeypatch):
+    entered, go = threading.Event(), threading.Event()
+
+    def waits(*given: object) -> Any:
+        entered.set()
+        assert go.wait(30)
+        return find_places(*given)
+
+    find_places = tools.TOOLS["find_places"].function
+    slow = replace(tools.TOOLS["find_places"], function=waits)
+    monkeypatch.setitem(tools.TOOLS, "find_places", slow)
+
+    async def work(agent: Agent) -> None:
+        call = asyncio.create_task(agent.does("find_places", name="user_name"))
+        await asyncio.to_thread(entered.wait)
+        change = "def show(anything):\n    return anything.sum()\n"
+        done = await agent.does("apply_change", path="shop/page.py", change=change)
+        assert done["status"] == "preview" and not call.done()
+        go.set()
+        assert (await call)["places"]
+
+    session(work)
+
+
+def test_a_cancelled_merge_stops_and_writes_nothing(repo):
+    class Late(threading.Event):
+        asked = 0
+
+        def is_set(self) -> bool:
+            self.asked += 1
+            return self.asked > 200
+
+    call = tools.Call(Workspace((repo.root,)), {}, connect, stop := Late(), lambda _: None)
+    done = tools.perform("apply_change", call, ToApply(**busy(repo)))
+    assert done.summary == "cancelled; nothing was written" and stop.asked == 201
+
+
+def test_a_merge_that_takes_too_much_work_is_refused(repo, agent):
+    assert "too much work" in agent.fails("apply_change", **busy(repo))
 
 
 def test_a_missing_extra_is_named(inside, monkeypatch):

@@ -33,8 +33,10 @@ def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     found = runtime.runtime_folder()
     with ExitStack() as servers:
 
-        def started() -> str:
-            servers.enter_context(process("--port", "0", env={"SPECEDIT_TOKEN": TOKEN}))
+        def started(*roots: Path, cwd: Path | None = None) -> str:
+            words = [word for root in roots for word in ("--root", str(root))]
+            env = {"SPECEDIT_TOKEN": TOKEN}
+            servers.enter_context(process("--port", "0", *words, env=env, cwd=cwd))
             return f"{listening(found).url}/mcp"
 
         yield started
@@ -63,22 +65,38 @@ def test_the_sdk_calls_the_tools_of_a_server_and_cancels(repo, serve, script, tm
         await agent.cancels_two_edits()
         for path in (str(outside), "../outside.py", "link.py"):
             assert "outside" in await agent.fails("find_places", name="secret", path=path)
-        agent.roots = (tmp_path / "runtime",)
-        assert (await agent.does("status"))["roots"] == [str(tmp_path / "runtime")]
+        for roots in ((tmp_path / "runtime",), (tmp_path,), (Path("/"),)):
+            agent.roots = roots
+            assert f"outside of the server's: {repo.root}" in await agent.fails("status")
+        agent.roots = (tmp_path, repo.root / "shop")
+        assert (await agent.does("status"))["roots"] == [str(repo.root / "shop")]
 
-    agent(serve(), repo.root, mode=mode).run(work)
+    agent(serve(repo.root), repo.root, mode=mode).run(work)
     assert contents(repo.root) == before and calls.read_text().count("begin") == 1
 
 
 @pytest.mark.tools
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_client_without_roots_is_refused(serve, script, mode):
+def test_a_server_without_roots_lets_agents_read_where_it_was_started(repo, serve, script, mode):
     script(**RETURN_2)
+    before = contents(repo.root)
 
     async def work(agent: Agent) -> None:
-        assert "names no workspace roots, and over HTTP it must" in await agent.fails("status")
+        assert (await agent.does("status"))["roots"] == [str(repo.root)]
+        assert (await agent.does("rename_symbol", **RENAME))["status"] == "preview"
+        for tool, more in (("rename_symbol", {**RENAME, "write": True}), ("undo", {})):
+            assert "no folder that tools may write in" in await agent.fails(tool, **more)
 
-    agent(serve(), mode=mode).run(work)
+    agent(serve(cwd=repo.root), mode=mode).run(work)
+    assert contents(repo.root) == before
+
+
+@pytest.mark.parametrize("root", ["/", "~", "~/..", "missing"])
+def test_a_root_that_holds_the_home_is_refused(inside, tmp_path, monkeypatch, root):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    done = inside("serve", "--root", Path(root).expanduser(), cwd=tmp_path)
+    assert done.returncode == 2 and b"--root" in done.stderr
 
 
 @pytest.mark.tools
@@ -92,7 +110,7 @@ def test_a_server_that_stops_ends_a_call_and_writes_nothing(repo, serve, script,
         assert done.returncode == DONE
         call.cancel()
 
-    agent(serve(), repo.root).run(work)
+    agent(serve(repo.root), repo.root).run(work)
     assert contents(repo.root) == before
 
 

@@ -194,7 +194,7 @@ def test_the_sides_of_a_change_are_compared(window):
     window.open("a.py")
     window.instruct("Old becomes New")
     window.wait_lens("Accept 1 of 2")
-    window.keys("d")
+    window.keys("c")
     window.page.wait_for_selector(".tab.active:has-text('↔')")
     window.page.wait_for_selector(".monaco-diff-editor .line-insert")
     window.shot("side by side")

@@ -145,3 +145,7 @@ def test_a_machine_that_was_not_measured_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     result = CliRunner().invoke(app, ["suggest"])
     assert "as is usual on two cores" in result.stderr and "CanItEdit" in result.stderr
+
+
+def test_the_quality_of_the_default_is_shown():
+    assert CliRunner().invoke(app, ["suggest"]).stdout.count("16 %") == 1

@@ -44,6 +44,13 @@ def test_python_imports_follow_a_file_and_undo_takes_it_back(inside, repo, new):
     assert repo.git("status", "--short") == ""
 
 
+def test_undo_removes_the_folders_that_the_move_made_and_no_others(inside, repo):
+    (repo.root / "empty" / "there").mkdir(parents=True)
+    assert inside("rename", "src/shop/user.py", "empty/there/new/deep/user.py").returncode == 0
+    assert inside("undo").returncode == 0
+    assert [path.name for path in (repo.root / "empty").rglob("*")] == ["there"]
+
+
 @pytest.mark.parametrize("new", ["src/shop/account.py", "src/shop/sub/account.py", "src/person.py"])
 def test_uses_through_an_imported_package_follow_a_file(inside, repo, new):
     through = (

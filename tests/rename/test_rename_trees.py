@@ -173,7 +173,7 @@ def test_files_that_import_from_each_other_in_a_circle_end():
         "c.ts": "export class D { f() {} }\n",
     }
     result = rename_texts(texts, "f", "g", root=Path())
-    assert list(result.files) == ["c.ts"]
+    assert list(result.files) == ["b.ts", "c.ts"] and result.files["b.ts"].notes
 
 
 def test_a_path_from_an_imported_module_is_followed():

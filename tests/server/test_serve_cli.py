@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -22,6 +23,7 @@ from model_sources import tiny_gguf
 from warm_server import listening, plan, process, record_of, until
 
 from specedit.edit.backend import unreported
+from specedit.files import journal
 from specedit.server import client, runtime
 from specedit.server.runtime import RuntimeFolder
 from specedit.settings import Settings, resolve
@@ -224,6 +226,7 @@ def test_sigterm_ends_a_busy_server_cleanly(place, script):
         with socket.create_connection(("127.0.0.1", int(record.url.rpartition(":")[2]))) as asking:
             body = json.dumps({"model": "scripted", "stream": True, "messages": MESSAGES}).encode()
             head = "POST /v1/chat/completions HTTP/1.0\r\nHost: localhost\r\n"
+            head += f"Authorization: Bearer {record.token}\r\n"
             length = f"Content-Length: {len(body)}\r\n\r\n"
             asking.sendall((head + length).encode() + body)
             got = asking.recv(1 << 16)
@@ -312,6 +315,28 @@ def test_a_running_server_that_does_not_listen_there_is_replaced(specedit, place
     with pytest.raises(urllib.error.HTTPError, match="401"):
         models(second.url, "")
     assert specedit(*asked).returncode == 0 and record_of(place).pid == second.pid
+
+
+def test_another_user_of_the_machine_needs_the_token_that_only_the_owner_reads(
+    specedit, place, user, monkeypatch
+):
+    path = journal.home() / "server-token"
+    started = specedit("serve", "--background", "--port", "0")
+    assert f"the token in {path}".encode() in started.stderr
+    record, token = record_of(place), path.read_text().strip()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600 and len(token) == 32
+    assert token.encode() not in started.stderr
+    for wrong in ("", "guess"):
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            models(record.url, wrong)
+    assert models(record.url, token)
+    remote = ("--server", f"{record.url}/v1", "--profile", "specedit", "--model", "scripted")
+    done = specedit("edit", "Do it", "user.py", *remote)  # our own client knows the token
+    assert b"The answer contains no code block" in done.stderr
+    specedit("serve", "stop")
+    path.chmod(0o644)  # others may have read it
+    specedit("serve", "--background", "--port", "0")
+    assert path.read_text().strip() != token and stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def models(url: str, token: str) -> list[str]:

@@ -285,6 +285,16 @@ def test_a_slow_sender_is_cut_off(server):
             assert got == answer
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_closes_its_side_after_its_request_reads_the_answer(slow, stream):
+    body = json.dumps(ASKED | {"stream": stream, "max_tokens": 30}).encode()
+    with socket.create_connection(("127.0.0.1", slow.port), timeout=20) as connection:
+        connection.sendall(HEAD.replace(b"100", str(len(body)).encode()) + body)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert b"HTTP/1.1 200 OK" in answer and b'"finish_reason":"length"' in answer.replace(b" ", b"")
+
+
 def test_text_comes_while_it_is_written(slow):
     connection = slow.connect()
     connection.request("POST", "/v1/chat/completions", json.dumps(ASKED | {"stream": True}))

@@ -105,7 +105,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Cod
       ...parts,
       lens(0, "$(check-all) Accept All (Enter)", "specedit.acceptAll"),
       lens(0, "$(close-all) Reject All (Esc)", "specedit.rejectAll"),
-      lens(0, "$(diff) Side by Side (d)", "specedit.sideBySide"),
+      lens(0, "$(diff) Side by Side (c)", "specedit.sideBySide"),
       lens(0, title, ""),
     ];
   }

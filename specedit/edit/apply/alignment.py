@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from specedit.syntax.work import spend
+
 NO = -1e9
 NEVER = 1e9
 GAP_OPEN = 0.3  # lines of the file that are dropped or replaced by unlike ones,
@@ -145,6 +147,7 @@ class _Pass:
 
     def _advance(self, line: int) -> None:
         np, costs = self._np, self._costs
+        spend(50 + len(self._dropped) / 20)
         old, new = self.states[line], self.states[line + 1]
         score, insert = costs.scores[line], costs.insert[line]
         ends = np.maximum.accumulate(self._ends(line))
@@ -174,6 +177,7 @@ class _Pass:
     def path_to(self, line: int, state: int, at: int) -> list[AlignedLine]:
         """The best alignment of the first lines that ends in a state after `at` file lines."""
         steps: list[AlignedLine] = []
+        spend(5 * line)
         while line:
             line -= 1
             if state == _GONE:
@@ -195,6 +199,7 @@ class _Pass:
         """The end of a chunk before a line, at most `at` file lines passed."""
         if not line:
             return _MATCH, at
+        spend(10 + len(self._dropped) / 200)
         at = int(self._ends(line)[: at + 1].argmax())
         return int(self.states[line, :_GAP, at].argmax()), at
 
@@ -212,6 +217,7 @@ class _Pass:
             ended = self._ended(line, at)
             if _same(float(values[ended]) - self._costs.skips[line], wanted):
                 return *ended, True
+        spend(20 + at / 50)
         dropped = self._dropped[at] - self._dropped[: at + 1]
         opened = self._opened(line)[: at + 1]
         at = int((opened - self._np.minimum(dropped, DROP_MOST)).argmax())

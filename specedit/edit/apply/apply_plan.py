@@ -23,10 +23,12 @@ from specedit.edit.splice import whole
 from specedit.errors import InputError, UsageError
 from specedit.files.git import is_inside, real, top_of
 from specedit.files.source import Source
+from specedit.files.stored import is_of
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes
+from specedit.syntax.work import Check, limited, wanted
 
 MAX_REASONS = 20  # to refuse a change, from which on no further part is compared
 MOST_IN_TURN = 50  # hunks, each of which compares the file anew
@@ -138,14 +140,16 @@ def check_size(characters: int) -> None:
         )
 
 
-def changes_of(change: str) -> list[FileChange]:
-    """A change, read; an error where it has nothing that can be merged."""
+def changes_of(change: str, check: Check = wanted) -> list[FileChange]:
+    """A change, read; an error where it has nothing that can be merged. `check` raises where the
+    result is no longer wanted."""
     if not change.strip():
         raise UsageError("The change is empty.", hint=f"Pass {FORMS}.")
     check_size(len(change))
     if "\0" in change:
         raise UsageError("The change is binary.", hint=f"Pass {FORMS}.")
-    changes = read_change(change)
+    with limited(check):
+        changes = read_change(change)
     if not changes:
         raise UsageError("The change contains nothing to merge.", hint=f"Pass {FORMS}.")
     for file_change in changes:
@@ -224,15 +228,31 @@ def _found(path: str) -> str:
     )
 
 
-def plan_apply(source: Source, parts: Sequence[Part], settings: Settings) -> Job | Edit:
-    """Merge the parts of a change into a file; where a part has no single place, the file stays."""
-    merged = merge_parts(source.text, parts, source.name)
+def plan_apply(
+    source: Source, parts: Sequence[Part], settings: Settings, check: Check = wanted
+) -> Job | Edit:
+    """Merge the parts of a change into a file; where a part has no single place, the file stays.
+    `check` raises where the result is no longer wanted."""
+    with limited(check):
+        merged = merge_parts(source.text, parts, source.name)
     if isinstance(merged, list):
         edit = replace(outcome(source, source.text), status="refused")
         return edit.noting(*map(_finding, merged))
     text, places = merged
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
     judge = partial(_judged, source, _checks(settings, explicit), places)
+    return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
+
+
+def plan_kept(source: Source, kept: Path, text: str, settings: Settings) -> Job:
+    """Write an answer that an earlier run kept, whole, over the text that it was made for."""
+    if not is_of(kept, source.data):
+        raise InputError(
+            "changed since that answer was made; nothing was written",
+            file=source.name,
+            hint='specedit edit "what to do" FILE asks again.',
+        )
+    judge = partial(_judged, source, _checks(settings, explicit=False), ())
     return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
 
 

@@ -25,6 +25,7 @@ from specedit.errors import UsageError
 from specedit.files.source import LINE_END
 from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import opcodes
+from specedit.syntax.work import spend
 
 _SEARCH = re.compile(
     r"\s*(?:<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE
@@ -144,11 +145,11 @@ def read_change(change: str) -> list[FileChange]:
 def _merged(changes: Sequence[FileChange]) -> FileChange | None:
     """The changes for one file as one; None where they say nothing."""
     first = changes[0]
-    parts = tuple(part for change in changes for part in change.parts)
+    parts = tuple(part for change in changes for part in change.parts if not _empty(part))
     other = next((change.other for change in changes if change.other), "")
     if not other and first.path and first.parts and all(map(_empty, first.parts)):
         other = "shows nothing of it"
-    return FileChange(first.path, parts, other) if other or not all(map(_empty, parts)) else None
+    return FileChange(first.path, parts, other) if other or parts else None
 
 
 def _text_hunk(old: str, new: str) -> ChangeHunk:
@@ -375,10 +376,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
     opening: re.Match[str] | None = None
     start = 0
     for number, line in enumerate(lines):
-        match = _FENCE.fullmatch(line)
+        if (match := _FENCE.fullmatch(line)) is None:
+            continue
         depth = len(margin(opening[0])) if opening else 0
         deeper = len(margin(line)) > depth
-        if match is None or (deeper and _in_docstring(lines[start:number])):
+        spend((number - start) / 10)
+        if deeper and _in_docstring(lines[start:number]):
             continue
         if opening is None:
             opening, start = match, number + 1

@@ -35,6 +35,7 @@ from specedit.edit.apply.markers import (
     names_removed,
 )
 from specedit.syntax.languages import Language
+from specedit.syntax.work import spend
 
 MAX_LISTED_PLACES = 8  # places that a message lists
 LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
@@ -239,7 +240,7 @@ class Comparison:
             n = end
         chunks: list[_Chunk] = [[]]
         for unit in self._sorted(units, pairs):
-            chunks[-1] = chunks[-1] + unit.chunks[0]
+            chunks[-1] += unit.chunks[0]
             chunks += unit.chunks[1:]
         if holder is None or holder.kind in (TYPE, SPACE):
             chunks = [self._without_new(chunk, holder, old) for chunk in chunks]
@@ -398,9 +399,11 @@ class Comparison:
         self, definitions: Sequence[Definition], name: str, names: set[str]
     ) -> list[Definition]:
         """The definitions of a name; of several, those whose first lines have most of the names."""
+        spend(5 * len(definitions))
         found = [definition for definition in definitions if name in self._names(definition)]
         heads = [len(words_of_lines([self.file[other.first]]) & names) for other in found]
-        return [other for other, head in zip(found, heads, strict=True) if head == max(heads)]
+        most = max(heads, default=0)
+        return [other for other, head in zip(found, heads, strict=True) if head == most]
 
     def _without_new(
         self, chunk: _Chunk, holder: Definition | None, old: Sequence[Definition]
@@ -556,6 +559,7 @@ def with_gaps(rows: Sequence[SnippetRow]) -> list[SnippetRow]:
     start = 0  # of the statements: no lines are left out from here on
     for row in rows:
         start = len(result) if row.apart else start
+        spend(1 + (len(result) - start) / 100)
         above = result[start:]
         while row.begins and row.owner is None and above and above[-1].part == BLANK:
             above.pop()

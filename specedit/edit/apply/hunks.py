@@ -11,7 +11,9 @@ from itertools import islice, pairwise
 from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk, replace_hunk
 from specedit.edit.apply.lines import KEYS, Ambiguity, FileIndex, Margins, margin, squeezed, weight
+from specedit.syntax.lines import places_of
 from specedit.syntax.outline import Symbol
+from specedit.syntax.work import spend
 
 MAX_ALTERNATIVES = 40  # alternatives that are looked at
 SURE_MARGIN = 0.9  # margin of a hunk's place over the second best
@@ -31,7 +33,7 @@ Symbols = Callable[[], Sequence[Symbol]]  # of the file
 class HunkPlace:
     """Where a hunk's old side is: for each of its lines the file line, or None."""
 
-    rows: tuple[int | None, ...]
+    rows: range | tuple[int | None, ...]
     how: str  # "exact" | "matched"
 
     @property
@@ -189,7 +191,8 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
     whole = [
         place
         for place in places
-        if place.rows[0] is not None and place.rows == tuple(range(place.first, place.last + 1))
+        if place.rows[0] is not None
+        and tuple(place.rows) == tuple(range(place.first, place.last + 1))
     ]
     places = [
         place
@@ -286,7 +289,7 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
         reason = f"{MISSING}, and the new ones are"
         return Ambiguity(first, reason, _lines_of(there), "is it applied already?")
     if hunk.text and hunk.text[0].strip() and (parts := index.found(hunk.text[0])):
-        rows = [index.text.count("\n", 0, at) + 1 for at in parts]
+        rows = [row for row, _ in places_of(index.text, parts)]
         why = "is part of a name" if len(rows) == 1 else f"fits {len(rows)} places equally"
         return Ambiguity(
             first, why, tuple((row, row) for row in dict.fromkeys(rows[:MAX_LISTED_PLACES])), QUOTE
@@ -301,6 +304,7 @@ def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
 
 def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) -> Splice | Ambiguity:
     """The hunk's new side with the file's own lines where it keeps them."""
+    spend(5 * len(hunk.lines))
     pairs = [
         (line, index.lines[row])
         for line, row in zip(hunk.old, place.rows, strict=True)
@@ -345,7 +349,7 @@ def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
     for level in range(len(KEYS)):
         if starts := index.runs(wanted, level):
             how = "matched" if level > 1 else "exact"
-            return [HunkPlace(tuple(range(at, at + len(wanted))), how) for at in starts]
+            return [HunkPlace(range(at, at + len(wanted)), how) for at in starts]
     return []
 
 
@@ -355,6 +359,8 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     import numpy as np
 
     old, lines = hunk.old, index.lines
+    if len(old) * len(lines) > MAX_LINE_PAIRS:
+        return []
     signs = [sign for sign, _ in hunk.lines if sign != "+"]
     rows, weights = index.rows(3), [weight(line) for line in old]
     scores: list[dict[int, float]] = []  # of each line, by the file lines that it may be
@@ -364,9 +370,9 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
             for row, ratio in index.likeness.rows(line)
             if signs[n] == " " or ratio >= MISQUOTED
         }
-        scores.append(near | dict.fromkeys(rows.get(squeezed(line), ()), weights[n]))
-    if len(old) * len(lines) > MAX_LINE_PAIRS:
-        return []
+        equal = rows.get(squeezed(line), ())
+        spend(len(equal) / 10)
+        scores.append(near | dict.fromkeys(equal, weights[n]))
     table = np.full((len(old), len(lines)), NO)
     for n, near in enumerate(scores):
         table[n, list(near)] = list(near.values())

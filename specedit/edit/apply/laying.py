@@ -32,8 +32,8 @@ from specedit.edit.apply.rules import DEFINITIONS, Merge, reasons_to_refuse
 from specedit.edit.apply.scores import Alignment
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import opcodes
+from specedit.syntax.work import spend
 
-MAX_LINE_PAIRS = 2_000_000  # pairs of lines
 MAX_LINES = 5_000  # of a snippet, beyond the file's, or for as many definitions of the file: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
@@ -55,6 +55,7 @@ class Laid:
 
 def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> Laid:
     """The file with a snippet, or what stands against it."""
+    spend(10 * (len(file) + len(snippet.lines)))
     old = file_definitions(file, language)
     names = [inner.name.rpartition(".")[2] for definition in old for inner in definition.walk()]
     first = next((line.strip() for line in snippet.lines if line.strip()), "")
@@ -89,9 +90,7 @@ def _aligned(comparison: Comparison) -> Laid:
         return merged_lines(comparison, path)
 
     alignment = Alignment(comparison)
-    if alignment.pairs > MAX_LINE_PAIRS:
-        first = next((row.text.strip() for row in rows if row.text.strip()), "")
-        return Laid(refused=(Ambiguity(first, TOO_LONG, hint=SPLIT),))
+    spend(alignment.pairs)  # each takes memory, too
     best = written(alignment.path)
     if bound := dict(_renamed(comparison, alignment.path, best)):
         for n, key in bound.items():

@@ -15,9 +15,14 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from specedit.syntax.lines import opcodes
+from specedit.syntax.work import spend
+
 MIN_LIKENESS = 0.6  # least likeness of two lines that may be one line changed
+LONG_LINE = 1_000  # characters from which on lines are compared by words
 COMMON = 60  # file lines with a word, beyond which it finds nothing
 _WORD = re.compile(r"\w+")
+_TOKEN = re.compile(r"\w+|.", re.DOTALL)
 
 Lines = tuple[int, int]  # from 1, both in
 
@@ -118,8 +123,10 @@ class FileIndex:
         keys, rows = self.keys(level), self.rows(level)
         own = [KEYS[level](line) for line in wanted]
         rarest = min(range(len(own)), key=lambda n: len(rows.get(own[n], ())))
-        starts = (row - rarest for row in rows.get(own[rarest], ()))
-        return [at for at in starts if at >= 0 and keys[at : at + len(own)] == own]
+        last = len(keys) - len(own) + rarest
+        starts = [row - rarest for row in rows.get(own[rarest], ()) if rarest <= row <= last]
+        spend(len(starts) * (1 + len(own) / 50))
+        return [at for at in starts if keys[at : at + len(own)] == own]
 
 
 def margin(line: str) -> str:
@@ -148,7 +155,13 @@ def closes(line: str) -> bool:
 
 def likeness(one: str, other: str) -> float:
     """From 0 to 1, white space left out."""
-    return SequenceMatcher(None, squeezed(one), squeezed(other), autojunk=False).ratio()
+    one, other = squeezed(one), squeezed(other)
+    if len(one) * len(other) > LONG_LINE**2:
+        words = [_TOKEN.findall(line) for line in (one, other)]
+        equal = (words[0][a:b] for tag, a, b, *_ in opcodes(*words) if tag == "equal")
+        return 2 * sum(len(word) for run in equal for word in run) / (len(one) + len(other))
+    spend(20 + len(one) * len(other) / 50)
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
 def same_line(one: str, other: str) -> bool:
@@ -284,6 +297,7 @@ class Likeness:
     def rows(self, line: str, most: int = 6) -> list[tuple[int, float]]:
         """The file lines most like a line, or that set the same name, with their likeness."""
         words = set(_WORD.findall(line))
+        spend(20 * len(words))
         shared: Counter[int] = Counter()
         for word in words:
             rows = self._words.get(word, ())

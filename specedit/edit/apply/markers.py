@@ -4,12 +4,13 @@ place of code, a comment that says what is removed."""
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from specedit.check.new_code import stands_in
 from specedit.edit.apply.lines import margin
+from specedit.syntax.work import spend
 
 LEFT_OUT, MAYBE, REMOVED = "left out", "maybe", "removed"
 _COMMENT = re.compile(
@@ -138,6 +139,7 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
             continue
         comment = comment_text(line)
         names = names_removed(line, defined) if comment else set()
+        spend(len(names) * len(rest) / 10)
         said = any(name.rpartition(".")[2] in other for name in names for other in rest)
         if said and (_alone(own, n, known) or _says_little(comment or "", names)):
             kinds[n] = REMOVED
@@ -162,15 +164,17 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
             ):
                 kinds[n] = LEFT_OUT
     texts = [line.strip() for line in own]
+    counts = Counter(texts)
     maybe = {text for text, kind in zip(texts, kinds, strict=True) if kind == MAYBE}
     left = {text for text, kind in zip(texts, kinds, strict=True) if kind == LEFT_OUT}
-    for n, text in enumerate(texts[1:], 1):  # what is left out ends here
-        if kinds[n - 1] == LEFT_OUT and text in _CLOSES:
-            quotes = sum(line.count(text) for line in texts[:n])
-            if quotes % 2 or text not in _QUOTES:
-                kinds[n] = LEFT_OUT
+    seen = Counter[str]()
+    for n, text in enumerate(texts):  # what is left out ends here
+        ends = n and kinds[n - 1] == LEFT_OUT and text in _CLOSES
+        if ends and (seen[text] % 2 or text not in _QUOTES):
+            kinds[n] = LEFT_OUT
+        seen.update({quotes: text.count(quotes) for quotes in _QUOTES})
     for n, text in enumerate(texts):  # an equal comment stands for lines, too
-        if text in left or (text in maybe and texts.count(text) >= REPEATS_OF_MARKER):
+        if text in left or (text in maybe and counts[text] >= REPEATS_OF_MARKER):
             kinds[n] = LEFT_OUT
     return ShownLines(own, kinds)
 
@@ -189,7 +193,8 @@ def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:
 
 def _heads_comment(lines: Sequence[str], n: int, known: set[str]) -> bool:
     """Whether what follows a comment begins with a new comment of its own."""
-    below = next((line.strip() for line in lines[n + 1 :] if line.strip()), "")
+    rest = (lines[k].strip() for k in range(n + 1, len(lines)))
+    below = next(filter(None, rest), "")
     return below not in known and comment_text(below) is not None
 
 

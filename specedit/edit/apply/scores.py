@@ -30,6 +30,7 @@ from specedit.edit.apply.lines import (
     weight,
 )
 from specedit.edit.apply.markers import comment_text
+from specedit.syntax.work import spend
 
 SIBLINGS, NEARLY = 0.75, 0.1  # likeness to a neighbour from which on a line is one more of a list
 # Further cost of a new line that the file has: at the end of a chunk, or where it defines
@@ -201,6 +202,7 @@ class Alignment:
     def _with(self, other: _Segment | None, path: list[AlignedLine]) -> list[AlignedLine]:
         """The best alignment, but for one segment."""
         result: list[AlignedLine] = []
+        spend(10 * sum(len(segment.rows) for segment in self._segments))
         for segment in self._segments:
             own = path if segment is other else segment.aligner.path()
             steps = [replace(step, at=step.at + segment.column) for step in own]
@@ -227,6 +229,7 @@ def enclosing(lines: Sequence[str], n: int) -> int | None:
     """The line that opens the block of a line, or that a line closes."""
     depth = len(margin(lines[n]))
     for above in range(n - 1, -1, -1):
+        spend(1)
         text = lines[above]
         if text.strip() and len(margin(text)) < depth + (closes(lines[n]) and opens(text)):
             return above
@@ -237,6 +240,7 @@ def _closing(lines: Sequence[str], n: int) -> int | None:
     """The line that closes the block that a line opens."""
     depth = len(margin(lines[n]))
     for below in range(n + 1, len(lines)):
+        spend(1)
         text = lines[below]
         if text.strip() and len(margin(text)) <= depth:
             return below if closes(text) and len(margin(text)) == depth else None

@@ -38,7 +38,7 @@ from specedit.edit.regions.choice import (
 )
 from specedit.edit.regions.together import OpenRegion, merged, region_job, region_name
 from specedit.edit.report import Figures
-from specedit.edit.sink import Sink
+from specedit.edit.sink import Locating, Sink
 from specedit.edit.splice import whole
 from specedit.errors import listed
 from specedit.files.source import Source
@@ -77,7 +77,7 @@ def locate(
         chosen, asked = _meant(job, regions, backend, sink)
         regions = chosen or regions
     if regions and sum(map(_line_count, regions)) <= LONG_TARGETS:
-        return _with(job, regions), asked
+        return _with(job, regions, named=True), asked
     evidence = evidence_of(source.text, blocks, job.instruction)
     if regions:  # a class of many lines: its likely parts
         spans = [region.lines for region in regions]
@@ -177,6 +177,7 @@ def _asked(
     job: Job, outline: BlockListing, backend: Backend, sink: Sink
 ) -> tuple[list[Block], Figures]:
     plan = _question(job, outline)
+    sink.emit(Locating(job, plan))
     started = time.perf_counter()
 
     def emit(event: Event) -> None:  # how far it is, and not the words of its answer
@@ -236,8 +237,8 @@ def _meant(
     return tuple(region for region in regions if region.blocks[0] in named), figures
 
 
-def _with(job: Job, regions: tuple[OpenRegion, ...]) -> Job:
-    """The Job with these regions, and which they are."""
+def _with(job: Job, regions: tuple[OpenRegion, ...], *, named: bool = False) -> Job:
+    """The Job with these regions, and which they are. `named`: the instruction points at them."""
     regions = merged(job.about, regions)
     names = [region_name(region.symbol, region.lines) for region in regions]
     shown = listed(names, MAX_REPORTED_REGIONS)
@@ -247,7 +248,9 @@ def _with(job: Job, regions: tuple[OpenRegion, ...]) -> Job:
         f"open to change: {shown}: {why}; --whole opens all of the file",
         tuple(Spot(region.lines[0]) for region in regions),
     )
-    return replace(job, regions=regions, findings=(*job.findings, note))
+    symbols = [region.symbol or name for region, name in zip(regions, names, strict=True)]
+    place = listed(symbols, MAX_REPORTED_REGIONS) if named else ""
+    return replace(job, regions=regions, place=place, findings=(*job.findings, note))
 
 
 def _whole(job: Job, why: str) -> Job:

@@ -95,7 +95,10 @@ class ExactEngine:
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
         self.cache.reserve(len(wanted))
         for at in range(reused, len(wanted), PREFILL):
-            self.passes.read(wanted[at : at + PREFILL], self.cache)
+            chunk = wanted[at : at + PREFILL]
+            for share in self.passes.read_in_steps(chunk, self.cache):
+                done = at + int(share * len(chunk))
+                yield Prefill(done, len(wanted), reused, time.perf_counter() - started)
             yield Prefill(self.length, len(wanted), reused, time.perf_counter() - started)
 
     def forward(self, ids: Sequence[int], parents: Sequence[int] | None = None) -> Choices:

@@ -317,7 +317,8 @@ class EditProgress(Sink):
                 self._drafted += Tally(event.chunk.proposed, event.chunk.accepted)
                 self._text = (self._text + event.text)[-1000:]
                 line = next((line for line in reversed(self._text.split("\n")) if line.strip()), "")
-                share = f", {self._drafted.rate:.0%} accepted" if self._drafted.proposed else ""
+                copied = self._drafted.accepted / (self._passes + self._drafted.accepted)
+                share = f", {copied:.0%} copied" if self._drafted.proposed else ""
                 self._send(f"{count(self._passes, 'pass', 'passes')}{share} · {line.strip()}")
         self.trace.emit(event)
 

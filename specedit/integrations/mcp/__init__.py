@@ -11,10 +11,11 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import DONE, INTERRUPTED, UsageError
-from specedit.files.git import real
+from specedit.files.git import is_too_wide, real
 from specedit.files.startup import ENDING
 from specedit.server.client import ServerBackend
 from specedit.server.protocol import RefusedError
@@ -76,6 +77,9 @@ class AgentEndpoint:
     def __init__(self, record: ServerRecord, settings: Settings) -> None:
         self._record = record  # of this server, which the tools ask like any client of it
         self._flags = {name: getattr(settings, name) for name in OF_SERVER} | {"server": "off"}
+        place = real(here())  # of a server in the background: the runtime folder
+        is_closed = record.background or is_too_wide(place)
+        self._roots = tuple(map(Path, record.roots)) or (() if is_closed else (place,))
         self._serving: asyncio.Task[None] | None = None
         self._manager: asyncio.Future[StreamableHTTPSessionManager] | None = None
 
@@ -92,13 +96,23 @@ class AgentEndpoint:
 
     async def _serve(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
+            if not self._roots:
+                raise UsageError("This server has no folder for agents: start it with --root.")
             agent_server = await asyncio.to_thread(server_class)
         except UsageError as problem:  # without the extra
             started.set_exception(RefusedError(404, str(problem)))
             return
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        server = agent_server(self._flags, None, lambda _: ServerBackend(self._record))
+        from specedit.integrations.mcp.agent_call import Workspace
+
+        server = agent_server(
+            self._flags,
+            self._roots[0],
+            lambda _: ServerBackend(self._record),
+            limit=Workspace(self._roots),
+            writes=bool(self._record.roots),
+        )
         manager = StreamableHTTPSessionManager(server.server)
         try:
             async with manager.run():

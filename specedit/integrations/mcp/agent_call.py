@@ -28,7 +28,7 @@ from specedit.edit.run import run_files
 from specedit.edit.sink import Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError, UsageError, listed
-from specedit.files.git import path_of_uri, real
+from specedit.files.git import is_too_wide, path_of_uri, real
 from specedit.files.recorder import Wish
 from specedit.files.source import LINE_END
 from specedit.files.undo import Moves
@@ -45,6 +45,9 @@ class Workspace:
 
     roots: tuple[Path, ...]
 
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.roots))
+
     @classmethod
     def of_client(cls, uris: Iterable[str]) -> Workspace:
         """The folders on this machine among the roots of a client."""
@@ -58,25 +61,26 @@ class Workspace:
         return cls(roots)
 
     @classmethod
-    def of_process(cls, folder: Path | None) -> Workspace:
-        """The folder that the server was started in, for a client that names no roots. Over HTTP
-        there is none: such a server is not started for one project."""
-        if folder is None:
-            raise UsageError(
-                "The client names no workspace roots, and over HTTP it must.",
-                hint="Use a client that does, or `specedit mcp` in the project's folder.",
-            )
-        if folder in (folder.parent, real(Path.home())):
+    def of_process(cls, folder: Path) -> Workspace:
+        """The folder that the server was started in, for a client that names no roots."""
+        if is_too_wide(folder):
             raise UsageError(
                 f"The client names no workspace root, and the server was started in {folder}.",
                 hint="Start `specedit mcp` in the project's folder (`cwd` in many clients).",
             )
         return cls((folder,))
 
+    def within(self, limit: Workspace) -> Workspace:
+        """The roots that are in those of a limit."""
+        roots = tuple(root for root in self.roots if any(map(root.is_relative_to, limit.roots)))
+        if not roots:
+            raise UsageError(f"The client's roots are outside of the server's: {limit}")
+        return Workspace(roots)
+
     def root_of(self, path: str) -> tuple[Path, Path]:
         """The root that a path is in, and the path with links followed. A relative path is looked
         for in every root; the empty one means the only root."""
-        names = ", ".join(map(str, self.roots))
+        names = str(self)
         if not path and len(self.roots) > 1:
             raise UsageError(f"`path` must name a file in one of the roots: {names}")
         if shown(path) != path:
@@ -212,6 +216,11 @@ class Call:
     stop: threading.Event
     report: Callable[[str], None]
 
+    def check(self) -> None:
+        """Raise where the call is cancelled."""
+        if self.stop.is_set():
+            raise Cancelled
+
     def settings(self, root: Path, **chosen: Any) -> Settings:
         """Those of a root, and what a tool chooses. The client asks the user, so nothing is asked
         here."""
@@ -246,18 +255,15 @@ class Call:
                 moves=moves,
                 confirms_unsure=writes,
             )
-            try:
-                report = run_files(inputs, request, backend, _CallProgress(self, settings))
-            except _Stopped:
-                return ToolResult(status="refused", summary="cancelled; nothing was written")
+            report = run_files(inputs, request, backend, _CallProgress(self, settings))
         result = result_of(report.edits)
         if len(self.workspace.roots) > 1:
             result.roots = [str(root)]  # that the names count from
         return result
 
 
-class _Stopped(Exception):
-    """The client has cancelled the call."""
+class Cancelled(Exception):
+    """The client has cancelled the call; nothing is written."""
 
 
 class _CallProgress(Sink):
@@ -270,15 +276,13 @@ class _CallProgress(Sink):
         self._tokens = 0
 
     def _send(self, text: str) -> None:
-        if self._call.stop.is_set():
-            raise _Stopped
+        self._call.check()
         self._call.report(text)
 
     def emit(self, event: EditEvent) -> None:
         match event:
             case Begun():
-                if self._call.stop.is_set():
-                    raise _Stopped
+                self._call.check()
                 self._name = event.name
             case Planned():
                 if event.job.known is None:

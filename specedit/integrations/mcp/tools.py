@@ -43,6 +43,7 @@ from specedit.integrations.mcp.agent_call import (
     AGENT,
     Arguments,
     Call,
+    Cancelled,
     NewestReport,
     NoArguments,
     ToApply,
@@ -240,8 +241,8 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
     diff. Not to create, delete or move files, nor for a file that you write whole."""
     root, name = _file(call, to.path)
     settings = call.settings(root)
-    parts = parts_of(changes_of(to.change), name, root)
-    planner = partial(plan_apply, parts=parts, settings=settings)
+    parts = parts_of(changes_of(to.change, call.check), name, root)
+    planner = partial(plan_apply, parts=parts, settings=settings, check=call.check)
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
 
 
@@ -327,13 +328,17 @@ TOOLS = {
 def perform(name: str, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
-    result = TOOLS[name].function(call, arguments)
+    try:
+        result = TOOLS[name].function(call, arguments)
+    except Cancelled:
+        result = ToolResult(status="refused", summary="cancelled; nothing was written")
     result.notes[:0] = recovered
     if isinstance(arguments, ToRename) and result.status == "written":
         name = f"find_places of {arguments.new_name}"
     return fitted(result, getattr(arguments, "skip", 0), name)
 
 
+OTHER_CALLS = 4  # at once, of those that ask no model
 ROOTS, ROOTS_S = "roots", 10.0  # the key of our question, and seconds to wait for its answer
 INSTRUCTIONS = """\
 Exact renames, merges and small edits in the workspace. Use rename_symbol instead of \
@@ -346,18 +351,24 @@ Context = ServerRequestContext[Any, Any]
 
 class AgentServer:
     """Tools for clients. `flags`: settings of the command line, over all others. `folder`: the
-    workspace of a client that names no roots. `connect`: what answers as the model."""
+    workspace of a client that names no roots. `connect`: what answers as the model. `limit`: what a
+    client over HTTP may name at most. `writes`: whether a tool may write."""
 
     def __init__(
         self,
         flags: Mapping[str, Any],
-        folder: Path | None,
+        folder: Path,
         connect: Callable[[Settings], Backend] = connect,
+        *,
+        limit: Workspace | None = None,
+        writes: bool = True,
     ) -> None:
+        self._limit, self._writes = limit, writes
         self._flags = flags
         self._folder = folder
         self._connect = connect
-        self._worker = ThreadPoolExecutor(1, "specedit-tool")  # calls queue
+        self._asking = ThreadPoolExecutor(1, "specedit-model")  # calls for the model queue
+        self._others = ThreadPoolExecutor(OTHER_CALLS, "specedit-tool")
         self._running: dict[Future[ToolResult], threading.Event] = {}
         self.server: Server[Any] = Server(
             "specedit",
@@ -379,25 +390,30 @@ class AgentServer:
             stop.set()
             future.cancel()
         ended = not wait(running, timeout_s).not_done
-        self._worker.shutdown(wait=ended)
+        for worker in (self._asking, self._others):
+            worker.shutdown(wait=ended)
         return ended
 
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Run a tool in the worker's thread. A cancelled call ends within a pass of the model; one
+        """Run a tool in a worker's thread. A cancelled call ends within a pass of the model; one
         that waits for its turn never starts."""
         stop = threading.Event()
         if params.name not in TOOLS:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
         try:
             arguments = TOOLS[params.name].arguments.model_validate(params.arguments or {})
+            if not self._writes and (params.name == "undo" or getattr(arguments, "write", False)):
+                raise UsageError("This server was started with no folder that tools may write in.")
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
             progress = NewestReport(context.session)
             call = Call(workspace, self._flags, self._connect, stop, progress.report)
-            future = self._worker.submit(perform, params.name, call, arguments)
+            asks = isinstance(arguments, ToEdit) or getattr(arguments, "ask_model", False)
+            worker = self._asking if asks else self._others
+            future = worker.submit(perform, params.name, call, arguments)
             self._running[future] = stop
             future.add_done_callback(lambda done: self._running.pop(done, None))
             result = await asyncio.wrap_future(future)
@@ -426,7 +442,7 @@ class AgentServer:
         second request of the same call; before, it answers a request of ours."""
         session = context.session
         if session.client_capabilities is None or session.client_capabilities.roots is None:
-            return Workspace.of_process(self._folder)
+            return self._limit or Workspace.of_process(self._folder)
         answer = (params.input_responses or {}).get(ROOTS)
         if not isinstance(answer, types.ListRootsResult):
             if not session.can_send_request:
@@ -436,7 +452,8 @@ class AgentServer:
                 types.ListRootsResult,
                 request_read_timeout_seconds=ROOTS_S,
             )
-        return Workspace.of_client(str(root.uri) for root in answer.roots)
+        named = Workspace.of_client(str(root.uri) for root in answer.roots)
+        return named.within(self._limit) if self._limit else named
 
 
 async def _list_tools(_: Context, __: object) -> types.ListToolsResult:

@@ -6,7 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from specedit.scoping.languages.rules import Rules
+from specedit.scoping.languages.rules import Rules, Text
 from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
@@ -22,6 +22,11 @@ class C(Rules):
             return False
         around = (up for up in node.up() if not up.type.endswith("_declarator"))
         return node.type != "function_declarator" or next(around).type != "function_definition"
+
+    def class_name(self, node: Branch, text: Text) -> str:
+        """The name that `typedef struct { … } name;` gives, where the struct has none."""
+        named = node.at("^ declarator") if node.place == "type_definition.type" else None
+        return super().class_name(node, text) or (text(named) if named is not None else "")
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return node.type not in _TAGGED or node.part("body") is not None
@@ -125,11 +130,10 @@ calls: call_expression: function
 type_names: type_identifier
 labels: statement_identifier
 assigned: assignment_expression.right
-passes_on: parenthesized_expression unary_expression pointer_expression
+passes_on: parenthesized_expression unary_expression pointer_expression subscript_expression
 aliases: type_definition
 casts: cast_expression
 builds: compound_literal_expression
-indexes: subscript_expression
 returns: return_statement
 carries_up: init_declarator pointer_declarator function_declarator declaration array_declarator
 declarators: pointer_declarator

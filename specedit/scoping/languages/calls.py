@@ -33,12 +33,16 @@ class Given:
 def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
     """Whether a member of something of unknown class can be one of these."""
     given = _given(typing, leaf) if meanings else None
+    rules, member = typing.rules, typing.rules.receiver(leaf) is not None
+    called = member and typing.is_called(leaf)
+    read = member and not called and leaf.place in rules.field_reads
     return any(
-        given is None
-        or not meaning.is_member
+        not meaning.is_member
         or not meaning.declared
         or any(
-            _can_take(typing.rules, scopes_of(declared).text, declared, given)
+            (not called or rules.may_be_called(typing, declared))
+            and not (read and declared.kind in FUNCTIONS)
+            and (given is None or _can_take(rules, scopes_of(declared).text, declared, given))
             for declared in meaning.declared
         )
         for meaning in meanings

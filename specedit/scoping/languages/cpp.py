@@ -138,6 +138,8 @@ strings: raw_string_literal
 RULES = Cpp(
     **{
         **c.RULES.adding(**tables(TABLES)),
+        "passes_on": c.RULES.passes_on - {"subscript_expression"},  # `[]` may be of any class
+        "indexes": places("subscript_expression"),
         "keywords": c.WORDS
         | places(
             "and and_eq bitand bitor catch char16_t char32_t char8_t class co_await co_return",

@@ -22,7 +22,7 @@ from specedit.syntax.branch import Branch, first_of
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
 USING = re.compile(r"^[^\S\n]*(global\s+)?using\s+(static\s+)?([\w.]+)\s*;", re.MULTILINE)
-GLOBAL_USING = re.compile(r"<Using\s+Include=\"([\w.]+)\"")
+GLOBAL_USING = re.compile(r"<Using\s+Include=\"([\w.]+)\"(\s+Static=\"true\")?", re.IGNORECASE)
 SUFFIX = "Attribute"
 ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
@@ -50,15 +50,16 @@ def _types(project: Project, name: str, spaces: set[str] | None) -> Iterator[Dec
                 yield declaration
 
 
-def _used_everywhere(project: Project) -> set[str]:
-    """The namespaces of `global using`, and those that a project's file names."""
+def _used_everywhere(project: Project) -> set[tuple[str, str]]:
+    """What `global using` and a project's file name: "static" or "", and a namespace or a type."""
 
-    def read() -> set[str]:
+    def read() -> set[tuple[str, str]]:
         files = project.matching(r"global\s+using", (".cs",))
         usings = (using for path in files for using in USING.findall(project.text(path) or ""))
         named = project.matching(GLOBAL_USING.pattern, (".csproj", ".props", ".targets"))
         more = (used for path in named for used in GLOBAL_USING.findall(project.text(path) or ""))
-        return {used for world, static, used in usings if world and not static} | set(more)
+        every = {(static.strip(), used) for world, static, used in usings if world}
+        return every | {("static" if static else "", used) for used, static in more}
 
     return project.remembered("used everywhere", read)
 
@@ -192,15 +193,17 @@ class CSharp(HeldRules):
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         """A type of a namespace that is visible here, and what `using static` shows."""
         text = project.text(project.path(here.scopes)) or ""
-        used = {used for _, static, used in USING.findall(text) if not static}
+        own = {(static.strip(), used) for _, static, used in USING.findall(text)}
+        used = {used for static, used in own if not static}
         used |= {f"{space}.{name}" for space in _around(project, here) for name in used}
         spaces = [{space} for space in _around(project, here)]  # what is nearer comes first
-        for near in (*spaces, used | _used_everywhere(project)):
+        everywhere = _used_everywhere(project)
+        for near in (*spaces, used | {used for static, used in everywhere if not static}):
             shown = _types(project, name, near)
             yield from (declared for declared in shown if declared.home is not here.scopes)
-        for _, static, used in USING.findall(text):
-            space, _, holder = used.rpartition(".")
-            for owner in _types(project, holder, {space} if space else None) if static else ():
+        for shown_type in sorted(used for static, used in own | everywhere if static):
+            space, _, holder = shown_type.rpartition(".")
+            for owner in _types(project, holder, {space} if space else None):
                 yield from project.members_of(owner, name)
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
@@ -352,6 +355,7 @@ type_places: base_list. type_argument_list. generic_name. as_expression.right is
   attribute.name constant_pattern. type_parameter_constraints_clause.
   explicit_interface_specifier.name qualified_name.qualifier
 type_fields: type returns
+constants: enum_member_declaration
 own_names: constructor_declaration.name destructor_declaration.name
 labels: goto_statement. labeled_statement.
 bases: base_list

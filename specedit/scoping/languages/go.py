@@ -19,8 +19,13 @@ from specedit.syntax.branch import Branch
 
 class Go(HeldRules):
     def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
-        """An import without a name of its own is called as its package is (`module_names`)."""
+        """An import without a name of its own is called as its package is (`module_names`). A
+        template names members: `{{.Total}}`."""
         holder = node.parent
+        if node.type in _CONTENT and "{{" in (content := text(node)):
+            for match in _OF_TEMPLATE.finditer(content):
+                if content.rfind("{{", 0, match.start()) > content.rfind("}}", 0, match.start()):
+                    yield node.within(content, *match.span(1), "field_identifier"), match[1]
         if node.place == "import_spec.path" and holder is not None and not holder.part("name"):
             yield node, text(node).strip('"`')
 
@@ -142,6 +147,8 @@ class Go(HeldRules):
         element = leaf.parent
         if leaf.place == "package_clause.":
             return [(kinds.MODULE, "")]
+        if element is not None and element.type in _CONTENT:
+            return [(UNKNOWN, "")]
         if leaf.place == "literal_element." and element is not None:
             key = _key(uses, element) if element.field == "key" else None
             return [key if key is not None else uses.bare(leaf, "value")]
@@ -311,6 +318,8 @@ RULES = Go(**tables(TABLES))
 
 PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 DOTTED = re.compile(r"^[^\S\n]*(?:import\s+)?\.\s+\"([^\s\"]+)\"", re.MULTILINE)
+_CONTENT = places("raw_string_literal_content interpreted_string_literal_content")
+_OF_TEMPLATE = re.compile(r"\.([A-Z]\w*)")
 MODULE_PATH = re.compile(r"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 REPLACED = re.compile(
     r"^[^\S\n]*(?:replace\s+)?([\w./~-]+)(?:\s+v\S+)?\s+=>\s+(\.\.?(?:/\S*)?)", re.MULTILINE

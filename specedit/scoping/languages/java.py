@@ -12,7 +12,7 @@ from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import EXTERNAL, MODULE, Uses
+from specedit.scoping.uses import EXTERNAL, MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -46,14 +46,8 @@ class Java(HeldRules):
         return [text(named)] if named is not None else []
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        if leaf.place == "switch_label.":  # a constant of the enum that is switched on
-            constants = [
-                declaration
-                for declaration in uses.declared
-                if declaration.node.type == "enum_constant"
-            ]
-            if len(constants) == 1:
-                return [constants[0]]
+        if leaf.place == "switch_label.":
+            return [_switched(uses, leaf)]
         path = _whole_name(uses.typing, leaf.parent) if leaf.place in QUALIFIED else ""
         whole = _type(uses.typing.project, path)
         if whole is not None and whole.name == uses.name:
@@ -228,6 +222,22 @@ RULES = Java(requires=INTERFACES, **tables(TABLES))
 
 PACKAGE = re.compile(r"^[^\S\n]*package\s+([\w.]+)\s*;", re.MULTILINE)
 STARS = re.compile(r"^[^\S\n]*import\s+(static\s+)?([\w.]+)\.\*\s*;", re.MULTILINE)
+
+
+def _switched(uses: Uses, leaf: Branch) -> Hashable:
+    """The constant that a label names: of the enum that is switched on, or of any class."""
+    switch = leaf.around("switch_expression", "switch_statement")
+    known = uses.typing.type_of(switch.part("condition")) if switch is not None else None
+    constants = uses.typing.members(known or (), uses.name)
+    bare = uses.bare(leaf, "value")
+    if not constants and known is None:
+        constants = [each for each in uses.declared if each.node.type in uses.rules.constants]
+        constants += [bare] if isinstance(bare, Declared) and bare not in constants else []
+    if len({id(each.owner) for each in constants}) == 1:
+        return constants[0]
+    if constants or known is None:
+        return (UNKNOWN, "")
+    return bare if isinstance(bare, Declared) else uses.member(known)
 
 
 def _whole_name(typing: Typing, node: Branch | None) -> str:

@@ -11,6 +11,7 @@ from specedit.scoping.languages.javascript_modules import (
     MOCKS,
     JavaScriptModules,
     resolve,
+    source_of,
 )
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import places, tables
@@ -290,7 +291,7 @@ class JavaScript(JavaScriptModules):
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _is_foreign(leaf):
-            return [(MODULE, "")]
+            return [(MODULE, source_of(leaf, uses.scopes.text))]
         if leaf.type == "string_fragment":
             return [_quoted(uses, leaf)]
         if leaf.place == "pair_pattern.key":
@@ -298,12 +299,20 @@ class JavaScript(JavaScriptModules):
         return None
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
-        """`{...a}` has what `a` has."""
+        """`{...a}` has what `a` has. A function has members that the language gives it."""
+        if self.scopes.get(owner.node.type) == "function":
+            return (UNKNOWN, "")
         spread = [child for child in owner.node.children if child.type == "spread_element"]
         keys = [uses.member(uses.typing.type_of(first_of(node))) for node in spread]
         for key in keys[1:]:
             uses.join(key, keys[0])
         return keys[0] if keys else None
+
+    def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
+        """`F.prototype` has the members of what `new F()` makes."""
+        named = node.part("name") if name == "prototype" else None
+        if named is not None and self.scopes.get(node.type) == "function":
+            yield named
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The class of a callback's parameter, by what its place asks for: `xs.map(x => …)`."""
@@ -340,6 +349,8 @@ class JavaScript(JavaScriptModules):
         """`x` in `x.save = function () {…}` and in `x.prototype.save = …`; unknown in a function
         that is given away."""
         around = _function_around(node)
+        if around is not None and around.type == "function_declaration":
+            return [around.part("name")]  # which `new` may make
         holder = around.parent if around is not None else None
         if around is None or holder is None or around.type != "function_expression":
             return []

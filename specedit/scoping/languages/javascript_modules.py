@@ -219,6 +219,14 @@ class JavaScriptModules(HeldRules):
         name = leaf.at("^ name") if leaf.at("^ alias") is not None else leaf
         return given_out(project, place, here.scopes.text(name or leaf))
 
+    def is_read_from_values(self, project: Project, declared: Declared) -> bool:
+        """A module is a value where a file takes it as a whole."""
+        stem = posixpath.basename(project.path(declared.home)).partition(".")[0]
+        whole = r"(?:\*\s*as\s+\w+\s+from|\brequire\(|\bimport\()\s*[\"'][^\"'\n]*"
+        pattern = rf"{whole}\b{re.escape(stem)}(?:\.\w+)?[\"']"
+        given_on = declared.kind != "import" and stem == "index"
+        return given_on or (declared.is_own and bool(project.matching(pattern, SCRIPTS)))
+
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         return source_of(imported.leaf, scopes.text)
 
@@ -243,7 +251,8 @@ class JavaScriptModules(HeldRules):
                 return None
             assigned = next(_assigned(there), None)
             if assigned is not None and assigned.type in there.rules.names:
-                return None  # a class or a function is the module
+                known = there.type_of(assigned)  # a class or a function is the module
+                return known[0] if known is not None else None
         elif node.end - node.start < 16 and text(node) in ("exports", "module.exports"):
             place = project.path(here.scopes)
         else:
@@ -252,8 +261,26 @@ class JavaScriptModules(HeldRules):
         return module.owner if module is not None else None
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
+        home = project.at(owner.home)
         if project.is_module(owner):
             yield from given_out(project, project.path(owner.home), name)
+        elif home is not None and self.scopes.get(owner.node.type) == "function":
+            yield from _set_on(home, owner, name)
+
+
+def _set_on(home: Typing, owner: Owner, name: str) -> Iterator[Declared]:
+    """The member of a function, where it is set first: `f.x = 1`, `f.prototype.x = 1`."""
+    for leaf, label in home.scopes.leaves:
+        target, node = leaf.parent, leaf.at("^ ^")
+        if label != name or target is None or target.place != "assignment_expression.left":
+            continue
+        assert node is not None
+        known, value = home.type_of(target.part("object")), node.part("right")
+        if known is not None and known[0] is owner and value is not None:
+            kind = "method" if home.rules.scopes.get(value.type) == "function" else "field"
+            made = Declared(name, kind, leaf, node, None, owner, home=home.scopes)
+            yield home.scopes.by_leaf.setdefault(id(leaf), made)
+            return
 
 
 def source_of(node: Branch, text: Text) -> str:

@@ -80,17 +80,6 @@ class Python(PythonModules):
         if twin and owner.node.type == "class_definition":
             yield from project.owners((twin,), owner.name)
 
-    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
-        """`class A(made.base)` in a function that is given `made`."""
-        listed = owner.node.first("argument_list") if owner.node.parent is not None else None
-        for base in listed.named_children() if listed is not None else ():
-            first = next((leaf for leaf in base.walk() if leaf.type == "identifier"), None)
-            name = typing.scopes.text(first) if first is not None else ""
-            declared = typing.lookup(name, first) if first is not None else None
-            if declared is not None and declared.kind == "parameter":
-                return True
-        return False
-
     def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """A module is a value where a file imports it as one, or by a name that is computed."""
         path = project.path(declared.home)
@@ -156,7 +145,8 @@ class Python(PythonModules):
             scope = uses.scopes.by_node.get(id(function)) if function is not None else None
             return list(scope.declared.get(uses.name, ())[:1]) if scope is not None else None
         if path is not None and leaf.place == "dotted_name." and path.place in OTHER_MODULES:
-            return [(MODULE, "")]
+            named = path.at("^ ^ module_name") if path.place == "aliased_import.name" else None
+            return [(MODULE, uses.scopes.text(named) if named is not None else "")]
         return None
 
 
@@ -263,6 +253,7 @@ self_words:
 super_words: super() super
 self_types: Self
 passes_on: parenthesized_expression await expression_list
+either: boolean_operator
 loops: for_statement for_in_clause
 indexes: subscript
 arguments: type_parameter
@@ -274,7 +265,7 @@ around_types: type
 unions: union_type
 untyped: string
 inferred: Any object
-wrappers: Optional Final ClassVar Annotated
+wrappers: Optional Final ClassVar Annotated Type type
 rest_parameters: dictionary_splat_pattern
 gives_plain: ascii bin bool bytearray bytes chr complex dict float format frozenset hash hex id
   input int len list memoryview oct open ord range repr set str tuple

@@ -261,17 +261,15 @@ class Rules(Tables):
         """The meaning of a member that no class in the file declares."""
         return None
 
-    def extends_unknown(self, typing: Typing, owner: Owner) -> bool:
-        """Whether a class says what it extends by a value that is known when it runs alone."""
-        return False
-
     def is_read_from_values(self, project: Project, declared: Declared) -> bool:
         """Whether what a module declares may be read from a value of unknown type."""
         return True
 
     def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """Whether a member's type allows that it is called."""
-        return declared.kind in FUNCTIONS or self.fields_are_called
+        if declared.node.type in self.constants:
+            return False
+        return declared.kind in FUNCTIONS or self.fields_are_called or not self.field_reads
 
     def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
         """What `this` stands for where it is not the class around it, or None where that is not

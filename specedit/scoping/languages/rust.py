@@ -18,7 +18,7 @@ from specedit.scoping.meaning import means_member
 from specedit.scoping.scope import Declared, Known, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing, type_part
-from specedit.scoping.uses import FOREIGN, METHOD, UNKNOWN, Uses
+from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of
 
 TAKES = places("unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked")
@@ -246,7 +246,7 @@ class Rust(RustModules):
         if path is not None and _is_of_other_crate(uses, path):
             return [(FOREIGN, uses.scopes.text(path).split("::")[0])]
         if leaf.place == "field_expression.field" and _is_added(uses, leaf):
-            return [(UNKNOWN, METHOD)]
+            return [(UNKNOWN, "")]
         if leaf.place == "macro_invocation.macro":
             return [uses.bare(leaf, "macro")]
         return [_taken_as(uses, leaf)] if leaf.place == "use_as_clause.path" else None

@@ -241,6 +241,9 @@ def _child(project: Project, place: Place, name: str) -> Place | None:
             and _is_of(declaration, inner)
         ):
             return path, declaration.node
+    own = [each for each in typing.scopes.declarations(name) if each.node.type == "mod_item"]
+    if inner is None and not own and _is_root(project, path):
+        return None  # what stands beside it is another crate
     folder, file = posixpath.split(path)
     if file not in ("mod.rs", "lib.rs", "main.rs") and not _is_root(project, path):
         folder = posixpath.join(folder, file.removesuffix(".rs"))

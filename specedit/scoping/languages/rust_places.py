@@ -124,7 +124,7 @@ def in_macro(uses: Uses, leaf: Branch) -> Hashable:
             start = max(n for n in range(at) if n == 0 or uses.scopes.text(row[n]) in ";{}")
             used = any(uses.scopes.text(token) == "use" for token in row[start:at])
             return (used and key == (UNKNOWN, "") and _imported_in_tokens(uses, leaf)) or key
-        return (UNKNOWN, "") if sign == "." else (EXTERNAL, "")
+        return (UNKNOWN, "")
     if sign == "fn":  # a function of its own, unless the macro implements a trait
         owners = (
             declaration.owner for declaration in uses.declared if declaration.owner is not None

@@ -86,6 +86,7 @@ class Tables:
     awaited: frozenset[str] = NONE  # types whose value that is
     passes_on: frozenset[str] = NONE  # expressions of the type of what is in them
     casts: frozenset[str] = NONE
+    either: frozenset[str] = NONE  # expressions of the type of one of two: `a or b` (Python)
     builds: frozenset[str] = NONE  # expressions that make an instance of the type they name
     # declaration -> what the value stands after: the "leaf" of the name, or the whole "node"
     unnamed_values: Mapping[str, str] = field(default_factory=_empty)

@@ -195,7 +195,7 @@ int specedit_guess_run(specedit_model *m, specedit_pool *pool, const specedit_he
     *step++ = (pool_step){guess_made, 0, w};
     *step++ = (pool_step){guess_logits, 0, gemm_tasks(&head->output, threads)};
     *step++ = (pool_step){guess_likeliest, 0, w};
-    pool_run(pool, steps, (int)(step - steps), m);
+    pool_run(pool, steps, (int)(step - steps), m, 0);
     m->pass = 0;
     m->guess.head = 0;
     m->guess.guess = 0;

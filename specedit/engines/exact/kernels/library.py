@@ -28,7 +28,7 @@ from specedit.files import atomic, stored
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
-INTERFACE = 8
+INTERFACE = 9
 
 
 class Shape(ctypes.Structure):
@@ -94,6 +94,7 @@ class CPass(ctypes.Structure):
         ("caches", POINTER(c_void_p)),
         ("starts", POINTER(c_int32)),
         ("margins", POINTER(c_float)),
+        ("progress", POINTER(c_int32)),
     )
 
 

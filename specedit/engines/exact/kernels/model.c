@@ -100,10 +100,10 @@ int specedit_run(
     m->pass = &pass;
     m->cache = cache;
     m->head_tasks = gemm_tasks(pass.subset ? &pass.subset->rows : &m->weights.head, threads);
-    pool_run(pool, m->steps, pass_steps(m, threads), m);
+    pool_run(pool, m->steps, pass_steps(m, threads), m, pass.progress);
     m->pass = 0;
     m->cache = 0;
-    return SPECEDIT_OK;
+    return pass.progress && pass.progress[1] ? SPECEDIT_STOPPED : SPECEDIT_OK;
 }
 
 int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
@@ -115,7 +115,7 @@ int specedit_products(specedit_model *m, specedit_pool *pool, int width) {
         return SPECEDIT_NO_MEMORY;
     m->pass = &pass;
     m->discard = 1;
-    pool_run(pool, m->steps, gemm_steps(m, threads), m);
+    pool_run(pool, m->steps, gemm_steps(m, threads), m, 0);
     m->discard = 0;
     m->pass = 0;
     return SPECEDIT_OK;
@@ -136,7 +136,7 @@ int specedit_attention(
     m->last = start + width - 1;
     for (int l = 0; l < m->shape.layers; l++)
         m->steps[l] = (pool_step){attention_task, l, attention_tasks(m)};
-    pool_run(pool, m->steps, m->shape.layers, m);
+    pool_run(pool, m->steps, m->shape.layers, m, 0);
     m->pass = 0;
     m->cache = 0;
     return SPECEDIT_OK;

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 import weakref
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from ctypes import c_float, c_int8, c_int32, c_void_p
 from typing import Any
 
@@ -37,6 +38,8 @@ from specedit.errors import ModelError
 from specedit.models.architecture import Architecture
 from specedit.models.head_file import Heads
 
+LONG_PASS_S = 0.1  # seconds of a pass that is followed while it runs, and between two looks
+
 
 class KernelPasses:
     """One model on the kernels. It keeps the file mapped that the kernels read."""
@@ -52,6 +55,7 @@ class KernelPasses:
         self._weights = weights
         lib = library.lib
         self._pool = Pool(lib, threads)
+        self._seconds_per_id = LONG_PASS_S  # of the last pass
         self._busy = threading.Lock()  # passes share the model's buffers: one at a time
         self._model = lib.specedit_model_new(
             library.variant, shape_of(weights, close), weights_of(weights)
@@ -78,7 +82,15 @@ class KernelPasses:
         `states`, any writable buffer, receives the rows after the last norm: `config.hidden`
         float32 for each id.
         """
-        self._run(ids, cache, None, None, None, states)
+        for _ in self.read_in_steps(ids, cache, states):
+            pass
+
+    def read_in_steps(
+        self, ids: Sequence[int], cache: KernelCache, states: Any = None
+    ) -> Iterator[float]:
+        """As `read`; gives the share of the pass that is done, while a long one runs. Closed, it
+        ends the pass, and the cache is as before."""
+        yield from self._run(ids, cache, None, None, None, states)
         self._weights.release("embedding")  # 50 MB after 3,000 ids
 
     def choose(
@@ -106,7 +118,8 @@ class KernelPasses:
         vocabulary = self.config.vocabulary if among is None else len(among.ids)
         choices = (c_int32 * width)()
         logits = (c_float * (width * vocabulary))() if rows else None
-        self._run(ids, cache, choices, logits, parents, states, among, margins)
+        for _ in self._run(ids, cache, choices, logits, parents, states, among, margins):
+            pass
         chosen = list(choices) if among is None else [among.ids[place] for place in choices]
         if logits is None:
             return chosen, None
@@ -174,7 +187,7 @@ class KernelPasses:
         states: Any = None,
         among: OutputSubset | None = None,
         margins: array[float] | None = None,
-    ) -> None:
+    ) -> Iterator[float]:
         width = len(ids)
         hidden = self._hidden(width, states)
         tree = None if parents is None else (c_int32 * width)(*parents)
@@ -185,10 +198,34 @@ class KernelPasses:
         batch = CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
         if margins is not None:
             batch.margins = (c_float * width).from_buffer(margins)
-        run = self._library.lib.specedit_run
         with self._busy:
-            check(run(self._model, cache.handle, self._pool.handle, ctypes.byref(batch)))
+            yield from self._in_steps(cache, batch)
         cache.ids.extend(ids)
+
+    def _in_steps(self, cache: KernelCache, batch: CPass) -> Iterator[float]:
+        """Run a pass. One that likely takes long runs in a thread of its own: no signal reaches
+        Python in the middle of a call, and so this thread can be interrupted at any time."""
+        batch.progress = progress = (c_int32 * 2)()
+        started, codes = time.perf_counter(), []
+
+        def run() -> None:
+            arguments = (self._model, cache.handle, self._pool.handle, ctypes.byref(batch))
+            codes.append(self._library.lib.specedit_run(*arguments))
+
+        if self._seconds_per_id * batch.width < LONG_PASS_S:
+            run()
+        else:
+            at_work = threading.Thread(target=run, daemon=True)
+            at_work.start()
+            try:
+                while at_work.is_alive():
+                    at_work.join(LONG_PASS_S)
+                    yield progress[0] / 1000
+            finally:
+                progress[1] = 1
+                at_work.join()
+        check(codes[0])
+        self._seconds_per_id = (time.perf_counter() - started) / batch.width
 
     def _hidden(self, width: int, states: Any) -> Any:
         """The buffer as a pass takes it; one that is too small is refused."""

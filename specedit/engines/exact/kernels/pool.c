@@ -35,6 +35,7 @@ struct specedit_pool {
     const pool_step *steps;
     int count;
     void *context;
+    int32_t *progress;
     int ending;
     thread_lock lock;
     thread_signal wake;
@@ -56,10 +57,14 @@ static int run_task(specedit_pool *pool, int number, uint64_t state) {
     if (!left || !atomic_compare_exchange_strong(&pool->state, &state, state - 1))
         return 0;
     pool_step step = pool->steps[at]; /* a copy: once the task is counted, the run can end */
-    step.work(pool->context, step.layer, step.tasks - left, number);
+    int32_t *progress = pool->progress;
+    if (!progress || !__atomic_load_n(progress + 1, __ATOMIC_RELAXED))
+        step.work(pool->context, step.layer, step.tasks - left, number);
     if (atomic_fetch_add(&pool->done, 1) == step.tasks - 1) {
         atomic_store(&pool->done, 0);
         int next = at + 1 < pool->count ? at + 1 : ENDED;
+        if (progress)
+            __atomic_store_n(progress, 1000 * (at + 1) / pool->count, __ATOMIC_RELAXED);
         atomic_store(&pool->state,
             state_of(run_of(state), next, next == ENDED ? 0 : pool->steps[next].tasks));
     }
@@ -117,10 +122,11 @@ int pool_threads(specedit_pool *pool) {
     return pool->threads;
 }
 
-void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *context) {
+void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *context, int32_t *progress) {
     pool->steps = steps;
     pool->count = count;
     pool->context = context;
+    pool->progress = progress;
     uint32_t run = run_of(atomic_load(&pool->state)) + 1;
     thread_state before = thread_rounding();
     atomic_store(&pool->state, state_of(run, 0, steps[0].tasks));

@@ -20,7 +20,7 @@ typedef struct {
 /* The number of threads. Called before each run: it starts the threads of a copied process. */
 int pool_threads(specedit_pool *pool);
 /* At most POOL_MAX_STEPS steps. All tasks of a step end before the next step begins. The calling thread
- * works, too. */
-void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *context);
+ * works, too. `progress`: as in specedit_pass; once it says so, the tasks that are left do nothing. */
+void pool_run(specedit_pool *pool, const pool_step *steps, int count, void *context, int32_t *progress);
 
 #endif

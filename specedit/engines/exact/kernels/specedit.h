@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 8 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 9 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -36,6 +36,7 @@ enum { /* limits of every argument */
 enum {
     SPECEDIT_OK = 0,
     SPECEDIT_NO_MEMORY = 1,
+    SPECEDIT_STOPPED = 3,      /* the caller ended the pass: nothing of it counts */
     SPECEDIT_BAD_ARGUMENT = 2, /* a shape, a pass or a number that the kernels cannot run */
 };
 
@@ -126,6 +127,8 @@ typedef struct {
     struct specedit_cache *const *caches; /* or null. With it `parents` is null and `start` 0 */
     const int32_t *starts;                /* width, with `caches` */
     float *margins; /* width: by how much the largest logit exceeds the second; or null */
+    int32_t *progress; /* or null: the pass writes the thousandths of its steps that are done to the first
+                          number, and ends once the second, which another thread may set, is not 0 */
 } specedit_pass;
 
 /* A draft head: a small layer that turns a row behind the last norm (the state) into the row of the next

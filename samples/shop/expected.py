@@ -1,0 +1,21 @@
+"""The shop, as its username sees it."""
+
+
+def first(items):
+    """The first one."""
+    return items[0]
+
+
+class Cart:
+    def __init__(self, items):
+        self.items = items
+
+
+    def total(self):  # The sum
+        prices = self.items
+        return sum(prices)
+
+
+def bill(cart):
+    total = cart.total()
+    return total

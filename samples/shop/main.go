@@ -1,0 +1,5 @@
+package main
+
+// Username hier.
+func main() {
+}

@@ -1,0 +1,1 @@
+Username = 1  # Teh notes

@@ -1,0 +1,3 @@
+import sys, os
+
+Username = os.name  # Teh name
