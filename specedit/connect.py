@@ -11,8 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
+from specedit.errors import UsageError
 from specedit.files.startup import warm_server_may_run
 from specedit.settings import Settings
+from specedit.settings.table import is_path
 
 if TYPE_CHECKING:
     from specedit.inference.model import LoadedModel
@@ -55,6 +57,11 @@ def connect(settings: Settings) -> Backend:
     if settings.server not in ("auto", "off"):
         from specedit.server.remote import RemoteBackend
 
+        if is_path("adapter", settings.adapter):
+            raise UsageError(
+                f"The adapter {settings.adapter} cannot be merged into the model of a server.",
+                hint="Use --adapter none with --server URL.",
+            )
         return RemoteBackend(settings)
     note = ""
     if settings.server == "auto" and (settings.warm or warm_server_may_run()):

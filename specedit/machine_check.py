@@ -29,6 +29,7 @@ from specedit.files import git
 from specedit.integrations import editors
 from specedit.integrations.vllm import launch
 from specedit.models import catalogue, resolve, store
+from specedit.models.adapter import with_adapter
 from specedit.server import client, remote
 from specedit.server.runtime import runtime_folder
 from specedit.settings import Resolved, Settings, here
@@ -138,6 +139,10 @@ def _model(settings: Settings) -> Facts:
     else:
         resolve.check_usable(files)
         yield Fact("model", f"{files.name}, SHA-256 {files.sha256[:12]}, {files.path}")
+        files = with_adapter(files, settings.adapter)
+        if own := files.adapter:
+            trained = f", trained for {own.base}" if own.base else ""
+            yield Fact("adapter", f"{own.name}, SHA-256 {own.sha256[:12]}, {own.path}{trained}")
         library = load()
         if settings.engine != "huggingface" and not isinstance(library, str):
             yield from _converted(settings, files, root, library.name)
@@ -167,7 +172,7 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
     yield Fact("weights", f"{store.sized(store.size_of(path))}, {path}")
     curves = root / cost.CURVES_FILE
     threads = thread_count(settings.threads)
-    start, end = f"{files.sha256 or files.name} exact ", f", {kernel} cpu {threads}"
+    start, end = f"{files.digest or files.name} exact ", f", {kernel} cpu {threads}"
     widths = [
         points
         for key, points in cost.curves(curves).items()

@@ -72,6 +72,7 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
 
 DETAILS = {  # shown with `-v` only
     "other",  # of a rename: places of the name known to mean another
+    "prose",  # of a rename: mentions that may be ordinary language, and stay
     "reverted",  # changes that the instruction does not ask for
 }
 

@@ -37,12 +37,13 @@ Name = Annotated[
 
 @app.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """List the known models, what is installed, and trained heads, which draft for a model."""
+    """List the known models, what is installed, trained heads, which draft for a model, and
+    adapters, which change its weights."""
     from specedit.engines.exact.conversion import converted_elsewhere, kinds_of
     from specedit.models import resolve, store
 
     root, used = store.store_path(), model_in_use()
-    items, heads = list(resolve.items(root)), list(_heads(used))
+    items, heads, adapters = list(resolve.items(root)), list(_heads(used)), list(_adapters())
     if as_json:
         rows = []
         for item in items:
@@ -51,7 +52,7 @@ def list_models(as_json: AsJson = False) -> None:
             weights = list(kinds_of(root, item.sha256)) if item.sha256 else []
             row |= {"path": path, "in_use": item.name == used, "weights": weights, "heads": None}
             rows.append(row)
-        print(json.dumps([*rows, *heads], indent=2))
+        print(json.dumps([*rows, *heads, *adapters], indent=2))
         return
 
     def cells(item: resolve.Item) -> Sequence[str]:
@@ -67,12 +68,12 @@ def list_models(as_json: AsJson = False) -> None:
         )
 
     headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
-    rows_of_heads = [
+    more_rows = [
         (row["name"], store.sized(row["size"]), row["state"], "-", "-", row["sha256"][:12], note)
-        for row in heads
-        if (note := row["heads"]["problem"] or _accepted(row))
+        for row in (*heads, *adapters)
+        if (note := _origin(row))
     ]
-    show_table(headings, [*map(cells, items), *rows_of_heads], whole=("name", "size"))
+    show_table(headings, [*map(cells, items), *more_rows], whole=("name", "size"))
     others = converted_elsewhere(root, [item.sha256 for item in items])
     size = store.sized(sum(path.lstat().st_size for path in others))
     more = f". Converted from models elsewhere: {size} in {others[0].parent}" if others else ""
@@ -108,11 +109,31 @@ def _heads(used: str = "") -> Iterator[dict[str, Any]]:
         }
 
 
-def _accepted(heads: dict[str, Any]) -> str:
-    """Where heads come from, and how often they are right."""
-    about = heads["heads"]["about"]
+def _adapters() -> Iterator[dict[str, Any]]:
+    """Adapters, as rows of the list: a name is that of the model, and of the adapter. Those in
+    other folders are known by what was converted with them."""
+    from specedit.engines.exact.conversion import with_adapters
+    from specedit.models import adapter, store
+
+    root = store.store_path()
+    merged = {name: ("converted with an adapter", paths) for name, paths in with_adapters(root)}
+    for folder, source in ((adapter.SHIPPED, SHIPPED), (root / "adapters", TRAINED)):
+        for own in adapter.entries(folder):
+            name = f"{own.base.rpartition('/')[2] or 'model'}+{own.name}"
+            merged[name] = source, [*merged.get(name, ("", ()))[1], own.path]
+    for name, (source, paths) in merged.items():
+        size = sum(map(store.size_of, paths))
+        row = {"name": name, "state": "here", "have": size, "size": size, "source": source}
+        row |= dict.fromkeys(("sha256", "licence", "date"), "") | {"in_use": False, "weights": []}
+        yield row | {"heads": None, "path": str(paths[-1]), "paths": [str(path) for path in paths]}
+
+
+def _origin(row: dict[str, Any]) -> str:
+    """Where heads or an adapter come from, and how often heads are right; or what is wrong."""
+    heads = row["heads"] or {"problem": "", "about": None}
+    about = heads["about"]
     shares = f", accepted on held-out files: {percentages(about['accepted'])}" if about else ""
-    return f"{heads['source']}{shares}"
+    return heads["problem"] or f"{row['source']}{shares}"
 
 
 def percentages(shares: Sequence[float]) -> str:
@@ -291,9 +312,18 @@ def path(name: Name = None) -> None:
 def remove(
     name: str = argument("NAME", "Name as in `specedit model list`"),
 ) -> None:
-    """Delete a model and what was converted from it, or trained heads."""
+    """Delete a model and what was converted from it, trained heads, or an adapter."""
     from specedit.models import resolve, store
 
+    if row := next((row for row in _adapters() if row["name"] == name), None):
+        paths = [Path(path) for path in row["paths"]]
+        if row["source"] == SHIPPED:
+            del paths[-1]
+        if not paths:
+            raise ModelError(f"{name} came with specedit.", hint="--adapter none leaves it out.")
+        freed = sum(map(store.delete, paths))
+        say(f"removed {name}: {store.sized(freed)} freed")
+        return
     if heads := next((row for row in _heads() if row["name"] == name), None):
         if heads["source"] == SHIPPED:
             raise ModelError(f"{name} came with specedit.", hint="--draft chooses other drafters.")

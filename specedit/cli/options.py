@@ -41,7 +41,7 @@ OPTIONS = {  # parameters by group, of the commands that edit
     ),
     "Model": (
         *("model", "no_model", "server", "profile", "warm", "engine", "device", "threads"),
-        *("weights", "prediction", "draft", "draft_model"),
+        *("weights", "adapter", "prediction", "draft", "draft_model"),
         *("max_tokens", "temperature", "seed", "sampling"),
     ),
 }
@@ -126,9 +126,9 @@ METAVARS = {
     **{"test": "COMMAND", "check_with": "COMMAND", "tries": "N", "threads": "N"},
     **{"max_tokens": "N", "seed": "N", "temperature": "T", "test_timeout": "SECONDS"},
     **{"allow": "KIND,…", "draft": "NAME,…", "prediction": "FILE", "trace": "FILE"},
-    **{"server": "URL", "focus": "LINES"},
+    **{"server": "URL", "focus": "LINES", "adapter": "auto|none|FOLDER"},
 }
-ENGINE = ("model", "engine", "device", "threads", "weights")  # what answers
+ENGINE = ("model", "engine", "device", "threads", "weights", "adapter")  # what answers
 SHARED = (
     *("diff", "check", "ask", "json", "stdin_filename"),
     *("test", "tries", "test_timeout", "keep_best"),

@@ -48,7 +48,7 @@ def is_move(old: str, new: str) -> bool:
 @settings_options(
     *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
     asks=True,
-    helps={"no_model": "Decide by rule: rename mentions that are whole words"},
+    helps={"no_model": "Decide by rule: words that may be ordinary language stay"},
 )
 def rename(
     old: str = argument("OLD", "The identifier, or Class.member; or a file to move"),
@@ -268,7 +268,7 @@ def _put_report(edits: Iterable[Edit], *, shown: bool = True) -> int:
     return report.exit_code()
 
 
-SIGNS = {"undecided": "?", "other": "=", "outside": "=", "left": "="}  # by kind of finding
+SIGNS = {"undecided": "?", **dict.fromkeys(("other", "outside", "left", "prose"), "=")}  # by kind
 
 
 def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:

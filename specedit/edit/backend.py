@@ -50,6 +50,7 @@ class Plan:
     stop: tuple[str, ...] = ()  # further texts that end the answer (OpenAI's `stop`)
     audit: bool = False
     fresh: bool = False  # measured run: no position of an earlier prompt is reused
+    choices: tuple[str, ...] = ()  # lines that the answer consists of, where the engine allows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +65,14 @@ class ModelInfo:
     exact: bool = False
     note: str = ""
     weights: str = ""  # "int8", "int4"; "" where the engine does not say
+    adapter: str = ""  # the name of the adapter that is merged into the weights,
+    adapter_sha256: str = ""  # and the digest of its files
 
     @property
     def calibration(self) -> str:
         """The key of a fit of confidence."""
-        return f"{self.sha256[:16]}-{self.weights}"
+        adapter = f"-{self.adapter_sha256[:16]}" if self.adapter else ""
+        return f"{self.sha256[:16]}{adapter}-{self.weights}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,8 @@ class Answer:
     absent: int = 0  # ids of the prediction that it does not have
     reasoning: int = 0  # ids before the text, of reasoning that is not part of it
     certainty: Certainty | None = None  # where choices are not sampled
+    # Of the plan's choices the likeliest, with their probabilities; empty where the answer is free.
+    ranked: dict[str, float] = field(default_factory=dict)
 
 
 Event = Loading | Ready | Prefill | Written | Answer  # what crosses the wire

@@ -242,6 +242,12 @@ class Edit:
         undecided = (finding for finding in self.findings if finding.kind == "undecided")
         return tuple(spot for finding in undecided for spot in finding.places)
 
+    @property
+    def mentions_left(self) -> int:
+        """Of a rename: how many words of prose stay that may be ordinary language."""
+        kinds = ("prose", "disagreed")
+        return sum(len(finding.places) for finding in self.findings if finding.kind in kinds)
+
     def noting(self, *findings: Finding) -> Edit:
         return replace(self, findings=(*self.findings, *findings)) if findings else self
 

@@ -490,15 +490,21 @@ def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
     return [replace(entry, partly=entry.name in changed) for entry in entries]
 
 
-def indexed(root: Path, names: Sequence[str]) -> list[Staged]:
-    """The index's content of these files (named from the top), staged for this commit or not."""
-    wanted, found = set(names), []
+def indexed(root: Path, names: Sequence[str] | None = None) -> list[Staged]:
+    """The index's content of these files (named from the top) or all, staged for this commit or
+    not."""
+    wanted, found = set(names or ()), []
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):
         meta, _, name = line.partition(b"\t")
-        if os.fsdecode(name) in wanted:
+        if name and (names is None or os.fsdecode(name) in wanted):
             mode, blob, stage = meta.decode("ascii").split()
             found.append((os.fsdecode(name), mode, blob, stage != "0"))
     return _against_work_tree(root, _entries(found))
+
+
+def indexed_with(root: Path, text: str) -> list[str]:
+    """The files whose content in the index has a text."""
+    return _names(ask(root, "grep", "-lzIF", "--cached", "-e", text, codes=(0, 1))[1])
 
 
 def from_top(root: Path, paths: Iterable[Path]) -> list[str]:

@@ -20,6 +20,7 @@ from specedit.engines.base import Engine
 from specedit.engines.cores import thread_count
 from specedit.errors import UsageError
 from specedit.inference.model import LoadedModel
+from specedit.models.adapter import with_adapter
 from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
 from specedit.models.store import ModelFiles, store_path
@@ -42,6 +43,8 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
 
     store = store_path()
     files = _files(settings.model, store, settings.weights, emit)
+    files = with_adapter(files, settings.adapter)
+    adapter = files.adapter
     engine = _engine(files, settings, store, emit)
     tokenizer = load_tokenizer(files)
     small = None
@@ -49,7 +52,7 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
         small = _draft_model(settings, store, files.name, tokenizer, emit)
     heads, note = choose_heads(names, engine, files.name, store)
-    info = engine.info
+    info, merged = engine.info, f"adapter {adapter.name}" if adapter else ""
     line = ModelInfo(
         name=files.name,
         sha256=files.sha256,
@@ -57,11 +60,13 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
         device=info.device,
         threads=info.threads,
         exact=info.exact,
-        note="; ".join(filter(None, (info.note, note))),
+        note="; ".join(filter(None, (info.note, merged, note))),
         weights=info.weights,
+        adapter=adapter.name if adapter else "",
+        adapter_sha256=adapter.sha256 if adapter else "",
     )
 
-    path, key = store / cost.CURVES_FILE, cost.key(line.sha256 or line.name, info)
+    path, key = store / cost.CURVES_FILE, cost.key(files.digest or line.name, info)
     curve = cost.load(path, key)
     if curve is None:
         emit(Loading("Measuring what passes cost here"))

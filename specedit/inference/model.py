@@ -8,6 +8,7 @@ least recently used cache is dropped.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -96,6 +97,7 @@ class Prefixes:
 
 Render = Callable[[Sequence[tuple[str, Sequence[str]]], str], list[int]]
 EXTRA_TOKENS = 1024  # tokens that an answer may have beyond twice its prompt
+MAX_RANKED = 3  # of a plan's choices, those that are told
 EXTRA_COPY_TOKENS = 128  # tokens that a changed copy may have beyond nine eighths of its prompt
 
 
@@ -166,6 +168,8 @@ class LoadedModel:
 
         prompt = self.prompt(plan)
         self._mark(plan, prompt)
+        if plan.choices and hasattr(self.engine, "weigh"):
+            return self._ranked(plan, prompt, emit)
         encode, ending = self.tokenizer.encode, answer_ending(plan.closing, self.tokenizer)
         predicted = None if plan.prediction is None else encode(plan.prediction)
         least = predicted if plan.least == plan.prediction else encode(plan.least)
@@ -238,6 +242,32 @@ class LoadedModel:
             certainty=certainty_of(written, margins, predicted or (), len(prompt))
             if margins
             else None,
+        )
+
+    def _ranked(self, plan: Plan, prompt: list[int], emit: Emit) -> Answer:
+        """The likeliest of the plan's choices."""
+        from specedit.decode.likeliest import Weighing, likeliest
+
+        lines = {tuple(self.tokenizer.encode(f"{line}\n")): line for line in plan.choices}
+        self._room(prompt, None, max(map(len, lines)))
+        prefill = Prefill(0, 0, 0, 0.0)
+        with self._cache_for(prompt, plan):
+            self._read_fixed(plan, prompt)
+            for prefill in self.engine.begin(prompt):
+                emit(prefill)
+            started = time.perf_counter()
+            found, passes = likeliest(cast(Weighing, self.engine), prompt[-1], [*lines], MAX_RANKED)
+        return Answer(
+            text="".join(f"{lines[ids]}\n" for ids, _ in found),
+            reason="stop",
+            closed=True,
+            prompt=len(prompt),
+            reused=prefill.reused,
+            completion=passes,
+            passes=passes,
+            prefill_s=prefill.seconds,
+            decode_s=time.perf_counter() - started,
+            ranked={lines[ids]: chance for ids, chance in found},
         )
 
     @contextmanager

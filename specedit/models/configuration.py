@@ -15,10 +15,14 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
 from specedit.files import regular
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MIN_REAL = 1e-12  # of a real number; the largest is as far from 1
 MOST_BYTES = 64 << 20  # of a JSON file; the largest vocabularies take 35 MB
@@ -142,6 +146,7 @@ BITS = {
     **dict.fromkeys(("U64", "I64", "F64", "C64"), 64),
     **{"F4": 4, "F6_E2M3": 6, "F6_E3M2": 6},
 }
+NUMPY_TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "i1"}  # numpy lacks bf16
 CODE = (
     "A model that brings its own code is never run. Use one whose class transformers has: the "
     "same model's folder without auto_map, or a GGUF file of it."
@@ -166,7 +171,7 @@ def check_folder(folder: Path) -> dict[str, Any]:
     if (folder / "adapter_config.json").exists():
         raise ModelError(
             f"{folder} holds an adapter (adapter_config.json), which names another model",
-            hint="Merge the adapter into its model, and name the folder with the result.",
+            hint="Name that model in --model, and this folder in --adapter.",
         )
     if not path.is_file():
         raise ModelError(f"{folder} has no config.json", hint="Name another folder.")
@@ -209,6 +214,26 @@ def headers(folder: Path, parts: Sequence[Path] | None = None) -> dict[str, Head
                 raise ModelError(f"{folder} has the tensor {name} twice, once in {file.name}")
             results[name] = header
     return results
+
+
+def rows_of(
+    header: Header, file: regular.LargeFile | None = None, start: int = 0, stop: int | None = None
+) -> npt.NDArray[np.float32]:
+    """Rows of a tensor of one of NUMPY_TYPES as float32; a vector is read whole."""
+    import numpy as np
+
+    from specedit.models.gguf import opened, read
+
+    shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
+    width, dtype = shape[-1], np.dtype(NUMPY_TYPES[header.dtype])
+    count = (math.prod(shape[:-1]) if stop is None else stop) - start
+    at = header.offset + start * width * dtype.itemsize
+    data = read(file or opened(header.file), at, count * width * dtype.itemsize)
+    raw = np.frombuffer(data, dtype)
+    if header.dtype == "BF16":
+        raw = (raw.astype(np.uint32) << 16).view(np.float32)
+    rows = raw.astype(np.float32, copy=False).reshape(count, width)
+    return rows if len(header.shape) > 1 else rows.reshape(-1)
 
 
 def header_of(path: Path) -> dict[str, Header]:

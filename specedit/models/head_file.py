@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from specedit.errors import UsageError
 from specedit.files import regular, stored
+from specedit.models.store import short
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -230,7 +231,7 @@ class HeadsFolder:
 
     @property
     def path(self) -> Path:
-        return self.store / "heads" / self.digest[:16]
+        return self.store / "heads" / short(self.digest)
 
     @property
     def unfinished(self) -> Path:
@@ -241,7 +242,7 @@ class HeadsFolder:
 
     def find(self, kind: str) -> Path | None:
         """The user's own heads of this kind, else those that came with specedit."""
-        paths = (self.file(kind), SHIPPED / self.digest[:16] / f"{kind}.safetensors")
+        paths = (self.file(kind), SHIPPED / short(self.digest) / f"{kind}.safetensors")
         return next((path for path in paths if path.is_file()), None)
 
     def kinds(self) -> list[str]:

@@ -40,6 +40,17 @@ def store_path() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
+class AdapterFiles:
+    """An adapter on this disk, which is merged into a model (`models.adapter`)."""
+
+    name: str
+    path: Path  # its folder
+    sha256: str  # of all of its files
+    base: str = ""  # the model that it was trained for,
+    base_sha256: str = ""  # and the digest of that model's file, where it is stated
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFiles:
     """A model that is completely on this disk and may be opened."""
 
@@ -49,6 +60,17 @@ class ModelFiles:
     sha256: str = ""  # of the GGUF file, or of the folder's files; "" if not computed
     licence: str = ""
     source: str = ""  # "hub", "index", "path"
+    adapter: AdapterFiles | None = None  # merged into the weights
+
+    @property
+    def digest(self) -> str:
+        """What tells these weights from others: the model's digest, and the adapter's after it."""
+        return f"{self.sha256}+{self.adapter.sha256}" if self.adapter else self.sha256
+
+
+def short(digest: str) -> str:
+    """A digest, or those of a model and its adapter, as names of files have it."""
+    return "-".join(part[:16] for part in digest.split("+"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,8 @@ def follow(tree: Tree, moved: Mapping[str, str], settings: Settings) -> list[tup
         texts = dict(_followed(tree.project, dict.fromkeys((*moved, *holding)), moved))
         for path in holding:
             notes[path] = _left(texts.get(path) or tree.project.text(path) or "", path, moved)
+    for before, after in moved.items():
+        _refuse_unsayable(tree.project, before, after, followed=bool(texts))
     result = []
     for path in dict.fromkeys((*moved, *texts, *(path for path, note in notes.items() if note))):
         try:
@@ -144,16 +146,41 @@ def _followed(
                 )
 
 
+_PATH = re.compile(r"([\w@~./-]*[\w-])(:\w)?")  # a path or a module, and a name of it
+
+
 def _left(text: str, path: str, moved: Mapping[str, str]) -> str:
-    """Where a file names a moved one in a way that is not an import."""
-    for old, new in moved.items():
-        dotted = posixpath.splitext(old)[0].replace("/", ".")
-        names = [old, *([dotted] if "." in dotted and old.endswith(".py") else [])]
-        for name in names:
-            hit = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text)
-            if hit is not None and path not in (old, new):
-                return f"line {text.count(chr(10), 0, hit.start()) + 1}: names `{name}`; it stays"
-    return ""
+    """Where a file names a moved one, or its folder, in a way that is not an import."""
+    places = {*moved, *(posixpath.splitext(old)[0] for old in moved)}
+    modules = [f".{posixpath.splitext(old)[0].replace('/', '.')}" for old in moved]
+    if len(moved) > 1:
+        places.add(posixpath.commonpath([posixpath.dirname(old) for old in moved]))
+    found = []
+    for match in _PATH.finditer(text) if path not in moved else ():
+        word, parts = match[1], match[1].split(".")
+        around = (posixpath.join(base, word.lstrip("/")) for base in (posixpath.dirname(path), ""))
+        is_path = "/" in word or word in map(posixpath.basename, moved)
+        is_code = path.endswith((".py", ".pyi"))  # its imports follow
+        heads = () if is_code else range(1 if match[2] else 2, len(parts) + 1)
+        ends = tuple("." + ".".join(parts[:count]) for count in heads)
+        if (is_path and not places.isdisjoint(map(posixpath.normpath, around))) or any(
+            module.endswith(ends) for module in modules
+        ):
+            found.append(f"line {text.count(chr(10), 0, match.start()) + 1}: names `{word}`")
+    return "; ".join(dict.fromkeys([*found, "it stays"])) if found else ""
+
+
+def _refuse_unsayable(project: Project, old: str, new: str, *, followed: bool) -> None:
+    """An error where an import, which a move would rewrite, cannot say the new name of a file."""
+    typing = project.typing(old)
+    before, after = (posixpath.splitext(path)[0].split("/") for path in (old, new))
+    for part in (part for part in after if part not in before):
+        if typing is not None and typing.scopes.language.name == "python":
+            is_name = part.isidentifier() and part not in typing.rules.keywords
+        else:
+            is_name = not {*part} & {*"'\"`\\"}
+        if not part.isprintable() or (followed and not is_name):
+            raise InputError(f"an import cannot say {part!r}; nothing was moved", file=new)
 
 
 def _refuse_taken(project: Project, old: str, new: str) -> None:

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 
-from specedit.rename.questions import Place, RenameGuess, applied, is_reference
+from specedit.rename.questions import Place, RenameGuess, applied
 from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
@@ -30,6 +30,8 @@ CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
 PROSE = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
 NAMED_AFTER = "an example is named after what it shows"
 FOUND_BY_STRING = "the program finds it by this string"
+THIS = ("self", "this", "cls")
+OF_A_SCOPE = ("local", "parameter", "type", "label")
 MAX_STRING_BYTES = 300  # of a string that may be a path or a member's name
 
 _WHOLE = re.compile(r"""[A-Za-z]*(["'])([\w.:]+)\1""")
@@ -37,53 +39,158 @@ _DOTTED = re.compile(r"(?<![\w.:/-])[^\W\d]\w*(?:[.:][^\W\d]\w*)+(?![\w/-])")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?:code|code-block|sourcecode)::\s*\w")
 _SPAN = re.compile(r"(?<!`)(`+)(?!`)([^\n]+?)(?<!`)\1(?!`)")
-_PARAMETER = re.compile(r"""([@\\:]param\b[^\n:]*\s|<param(ref)?\s+name\s*=\s*["'])$""")
+_ADDRESS = re.compile(r"[^\s\"'()<>]*(?:://|\w@\w)[^\s\"'()<>]*")
+_BEGINNING = re.compile(  # of documentation, around a name: "The x", "x returns", "x is"
+    r"(?:\W|\b(?:r|summary|brief)\b)*?(?:\b(?:the|an?)\s+\0|\0 (?:is|are|\w*[^\Ws]s)\b)", re.I
+)
+_BLANK = re.compile(rb"\n[ \t\r]*\n")
+_CALL = re.compile(r"\((?!e?s\))")  # not file(s)
+_CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # of one line
+_HOLDER = re.compile(r"([^\W\d]\w*)(?:\.|::|->|\#)$")
+_PROPER = re.compile(r"(?<=[a-z,(] )\w*[A-Z]\w*\b(?! [A-Z])")  # a capital inside a sentence
+_ENTRY = re.compile(r"\s*(?:\([^)\n]*\))?\s*:(?!:)")  # after a name in a list of parameters
+_QUOTED = re.compile(r"['\"\[{]$")
+_TAG = re.compile(  # what ends before a name that a documentation tool reads as one
+    r"""(?: \{@\w+\s+[^}\s]*
+          | \b(?:cref|name)\s*=\s*["'][^"'\s]*
+          | [@\\](?:param|see|link)\s+(?:\{[^}\n]*\}\s+)?[\[\#]?
+          | :param\b[^\n:]*\s )$""",
+    re.VERBOSE,
+)
 
 
 # comments
 
 
-def reach(chosen: list[Meaning]) -> list[Passage] | None:
-    """Where comments may speak of the chosen meanings; None: everywhere."""
-    if any(meaning.kind not in ("local", "parameter", "type", "label") for meaning in chosen):
+class Subject:
+    """What is renamed, as the comments of one file may speak of it."""
+
+    def __init__(
+        self, typing: Typing, name: str, chosen: Sequence[Meaning], others: Sequence[Meaning]
+    ) -> None:
+        self.typing, self.name = typing, name
+        self.declared = {each for meaning in chosen for each in meaning.declared}
+        self.owners = [owner for meaning in chosen for owner in meaning.owners]
+        self.inside = _reach(typing, chosen) if others else None
+        named = [meaning for meaning in others if meaning.declared or meaning.owners]
+        self.others = [_reach(typing, [meaning]) for meaning in named]
+        here = [each for each in self.declared if each.home is typing.scopes and each.is_own]
+        holders = [owner.node for owner in self.owners if owner.home is typing.scopes]
+        self.around = [_with_comments(typing, node) for node in (*map(_extent, here), *holders)]
+        self.own = [part for each in here for part in _documentation(typing, each.node)]
+        self.of_holders = [part for node in holders for part in _documentation(typing, node)]
+
+    def is_meant(self, part: Passage, text: str, offset: int) -> bool:
+        """Whether a mention in a comment is surely one of it: marked as code, or as the name of
+        what the comment documents."""
+        line, end = text.rfind("\n", 0, offset) + 1, offset + len(self.name)
+        near, alone = _is_in(part, self.around), None not in self.others
+        marked = is_marked(text, offset, self.name)
+        if (holder := _HOLDER.search(text[line:offset])) is not None:
+            known = self._is_holder(holder[1], part)
+            documented = near if holder[1] in THIS else _is_in(part, self.own + self.of_holders)
+            return documented or (marked and alone) if known is None else known
+        if any(inside is not None and _is_in(part, inside) for inside in self.others):
+            return False
+        is_name = _is_in(part, self.own) and len(self.name) >= names.MIN_NAME_CHARACTERS
+        begins = is_name and _BEGINNING.match(f"{text[:offset]}\0{text[end:]}")
+        is_entry = near and not text[line:offset].strip(" \t*/#") and _ENTRY.match(text, end)
+        is_call = (near or not self.owners) and _CALL.match(text, end)
+        proper = len(names.words_of(self.name)) > 1 or _PROPER.match(text, offset)
+        return (near or alone) and bool(marked or begins or proper or is_entry or is_call)
+
+    def _is_holder(self, name: str, part: Passage) -> bool | None:
+        """Whether a name before a dot in a comment holds it; None: not known."""
+        typing = self.typing
+        if any(owner.name == name for owner in self.owners):
+            return True
+        homes = {typing.project.path(each.home) for each in self.declared if each.is_own}
+        if not self.owners and any(typing.rules.is_module(typing.project, x, name) for x in homes):
+            return True
+        declared = typing.lookup(name, part.node, "any") if part.node is not None else None
+        if declared is None:
+            return False if name[:1].isupper() else None
+        known = typing.type_of_declared(declared)
+        members = typing.members(known or (), self.name)
+        return None if known is None else any(member in self.declared for member in members)
+
+
+def _reach(typing: Typing, meanings: Sequence[Meaning]) -> list[Passage] | None:
+    """Where comments may speak of these meanings; None: everywhere."""
+    if any(meaning.kind not in OF_A_SCOPE for meaning in meanings):
         return None
-    result = []
-    for declared in (declared for meaning in chosen for declared in meaning.declared):
-        node = declared.scope.node if declared.scope is not None else declared.node
-        start = node.start
-        for sibling in reversed(node.parent.children if node.parent else []):
-            if sibling.end <= start and sibling.type in COMMENTS:
-                start = sibling.start
-        result.append(Passage(start, node.end, ""))
-    return result
+    every = (declared for meaning in meanings for declared in meaning.declared)
+    return [_with_comments(typing, _extent(declared)) for declared in every]
+
+
+def _extent(declared: Declared) -> Branch:
+    """Where a declaration may be used: what holds it, if that is no more than a function."""
+    is_local = declared.kind in OF_A_SCOPE and declared.scope is not None
+    return declared.scope.node if is_local and declared.scope is not None else declared.node
+
+
+def _with_comments(typing: Typing, node: Branch) -> Passage:
+    """A node with the comments directly before it."""
+    start, at = node.start, node
+    for up in node.up():  # `export`, decorators
+        wraps = up.line == node.line or up.type == "decorated_definition"
+        if id(up) in typing.scopes.by_node or not wraps:
+            break
+        start, at = up.start, up
+    siblings = at.parent.children if at.parent is not None else (at,)
+    for sibling in reversed(siblings[: siblings.index(at)]):
+        if sibling.type != "attribute_item":
+            blank = _BLANK.search(typing.scopes.data, sibling.end, start)
+            if sibling.type not in COMMENTS or blank is not None:
+                break
+            start = sibling.start
+    return Passage(start, node.end, "")
+
+
+def _documentation(typing: Typing, node: Branch) -> list[Passage]:
+    """Where the comments before a declaration stand, and the string that its body begins with."""
+    body = node.part("body") or node
+    before = Passage(_with_comments(typing, node).start, node.start, "")
+    return [before, Passage(body.start, body.start + 1, "")]
+
+
+def _is_in(part: Passage, ranges: Iterable[Passage]) -> bool:
+    return any(each.start <= part.start < each.end for each in ranges)
+
+
+def is_marked(text: str, offset: int, name: str) -> bool:
+    """Whether a mention is marked as code: by a code span, or for a documentation tool."""
+    first = text.rfind("\n", 0, offset) + 1
+    line, at, end = text[first:].partition("\n")[0], offset - first, offset + len(name)
+    if any(span.start() < at < span.end() for span in _CODE_SPAN.finditer(line)):
+        return not {text[offset - 1], text[end]} & {"-", "/"}  # nor is it a part of another word
+    return _TAG.search(line[:at]) is not None
 
 
 def comment_rewrites(
-    data: bytes,
-    parts: list[Passage],
-    old: str,
-    new: str,
-    inside: list[Passage] | None = None,
-    *,
-    parameters: bool = True,
+    data: bytes, parts: list[Passage], old: str, new: str, subject: Subject | None = None
 ) -> list[Rewrite]:
-    """`inside`: only there; `parameters`: a documented parameter of the name is renamed too."""
+    """`subject`: what is renamed, where that is known."""
     spellings = names.variants(old, new)
+    everyday = len(old) < names.MIN_NAME_CHARACTERS or old.lower() in names.COMMON
+    inside = subject.inside if subject is not None else None
     results = []
     for part in parts:
-        if part.kind != "comment":
-            continue
-        if inside is not None and not any(r.start <= part.start < r.end for r in inside):
+        if part.kind != "comment" or (inside is not None and not _is_in(part, inside)):
             continue
         text = data[part.start : part.end].decode("utf-8", "replace")
+        addresses = [match.span() for match in _ADDRESS.finditer(text)]
         for offset, found, written in names.mentions(text, spellings):
-            if not _means_name(text, offset, found):
+            if any(start <= offset < end for start, end in addresses):
                 continue
-            if not parameters and found == old and _PARAMETER.search(text[:offset]):
-                continue
-            asked = found != old or not is_reference(text, offset, found)
-            rewrite = _rewrite(part, text, offset, found, written, "comment", asked)
-            results += [rewrite, *_article(text, offset, rewrite)]
+            meant = found == old and (
+                subject.is_meant(part, text, offset)
+                if subject is not None
+                else is_marked(text, offset, found)
+            )
+            if meant or not everyday or _QUOTED.search(text[:offset]):
+                rewrite = _rewrite(part, text, offset, found, written, "comment", not meant)
+                results += [rewrite, *_article(text, offset, rewrite)]
     return results
 
 
@@ -96,18 +203,6 @@ def _article(text: str, offset: int, of: Rewrite) -> Iterator[Rewrite]:
         written = before[1] + ("n" if names.is_voiced(of.new) else "")
         old, at = before[1] + before[2], of.start - len(before[0])
         yield Rewrite(at, of.start - 1, old, written, "comment", undecided=of.undecided)
-
-
-def _means_name(text: str, offset: int, name: str) -> bool:
-    """Whether a mention in a comment means the name; a short or everyday word must be marked."""
-    start = max(text.rfind(blank, 0, offset) for blank in " \t\n") + 1
-    word = re.match(r"\S*", text[start:])
-    if word is not None and re.search(r"://|\w@\w", word[0]):
-        return False  # an address is not an identifier
-    if len(name) >= names.MIN_NAME_CHARACTERS and name.lower() not in names.COMMON:
-        return True
-    before, after = text[:offset][-12:], text[offset + len(name) :][:1]
-    return bool(re.search(r"[`'\"\[{]$|@param\s+$|:param\s+$|name=\"$", before)) or after in "`'\"("
 
 
 def _rewrite(
@@ -143,7 +238,8 @@ def derived_rewrites(
             if part.kind == "string":
                 taken.add(offset)
                 whole = text.strip("'\"`") == found
-                asked = found != old or not (whole or is_reference(text, offset, found))
+                marked = len(names.words_of(found)) > 1 or is_marked(text, offset, found)
+                asked = found != old or not (whole or marked)
                 results.append(_rewrite(part, text, offset, found, written, "string", asked))
         for match in names.NAME.finditer(text):
             name, offset = match[0], match.start()

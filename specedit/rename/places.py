@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from specedit.check.finding import Finding
 from specedit.errors import UsageError
-from specedit.rename.mentions import comment_rewrites, derived_rewrites, macro_rewrites, reach
+from specedit.rename.mentions import Subject, comment_rewrites, derived_rewrites, macro_rewrites
 from specedit.rename.new_name import (
     captures,
     clashes,
@@ -325,10 +325,9 @@ def guessed(
     # the places, by how far the scope reaches
     code = _rewrites(chosen, result, typing, old, new)
     parts = passages(typing.scopes.root, data, typing.rules.strings, typing.rules.opaque)
-    inside = reach(chosen) if len(chosen) < len(result) else None
-    kinds = [{meaning.kind for meaning in meanings} for meanings in (chosen, result)]
-    parameters = "parameter" in kinds[0] or "parameter" not in kinds[1]
-    comments = comment_rewrites(data, parts, old, new, inside, parameters=parameters)
+    others = [meaning for meaning in result if meaning not in chosen]
+    subject = Subject(typing, old, chosen or resolved.chosen, others)
+    comments = comment_rewrites(data, parts, old, new, subject)
     known = {leaf.start for meaning in result for leaf in meaning.leaves} | kept_names
     wider = derived_rewrites(data, parts, typing, old, new)
     wider = [rewrite for rewrite in wider if rewrite.start not in known]
@@ -364,7 +363,6 @@ def guessed(
     kept = [rewrite for level in levels[:taken] for rewrite in level]
     stays = _outside(data, levels[taken:], old)
     if not whole_tree:
-        others = [meaning for meaning in result if meaning not in chosen]
         stays += [_other(meaning, old) for meaning in others]
     edits, written, changed = rewritten(data, kept)
     after = written.decode("utf-8", "surrogatepass")
@@ -527,16 +525,11 @@ def _whole_words(
     parts = passages(root, data) if root is not None else []
     spans = [part for part in parts if part.kind == "comment"]
     rewrites: list[Rewrite] = []
-    comments: list[Rewrite] = []
     for offset, _, _ in names.mentions(text, {old: new}):
         start = len(text[:offset].encode("utf-8", "surrogatepass"))
-        end = start + len(old.encode())
-        if any(span.start <= start < span.end for span in spans):
-            comments.append(Rewrite(start, end, old, new, "comment"))
-        else:
-            rewrites.append(Rewrite(start, end, old, new))
-    if scope != "code" and spans:
-        comments = comment_rewrites(data, parts, old, new)
+        if not any(span.start <= start < span.end for span in spans):
+            rewrites.append(Rewrite(start, start + len(old.encode()), old, new))
+    comments = comment_rewrites(data, parts, old, new)
     levels = [rewrites, comments]
     taken = 1 if scope == "code" and rewrites else 2
     _, written, places = rewritten(data, [each for level in levels[:taken] for each in level])

@@ -1,15 +1,14 @@
 """What the model is asked about a rename, and what its answer decides.
 
 Syntax decides the places in code. A mention outside of code is `undecided` where it may be ordinary
-language (`is_reference` says which are not). The model is shown small windows of the file around
-such mentions; the prediction is the same text with all of them renamed. A mention that it leaves
-unchanged stays as it is. Nothing else of its answer is used, so it cannot change code.
+language. The model is shown small windows of the file around such mentions; the prediction is the
+same text with all of them renamed. A mention that it leaves unchanged stays as it is, and so does
+one that it is not asked about. Nothing else of its answer is used, so it cannot change code.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -22,7 +21,7 @@ from specedit.edit.splice import whole
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.syntax.identifiers import ARTICLES, words_of
+from specedit.syntax.identifiers import ARTICLES
 from specedit.syntax.lines import WORD, lines_of, opcodes
 
 CONTEXT_LINES = 1  # lines on each side of a mention
@@ -92,30 +91,20 @@ def applied(text: str, places: Iterable[Place]) -> str:
     return "".join([*parts, text[at:]])
 
 
-# which mentions are asked about
-
-
-_BEFORE = re.compile(  # what ends in front of a name that is a reference to code
-    r"""(?: \{@\w+\s+[^}\s]*
-          | \b(?:cref|name)\s*=\s*["'][^"'\s]*
-          | [@\\:](?:param|see|link)\b[^\n:]*\s
-          | \w(?:\.|::|->|\#) )$""",
-    re.VERBOSE,
-)
-_CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")  # of one line
-
-
-def is_reference(text: str, offset: int, name: str) -> bool:
-    """Whether a mention of the name itself can only be code: several words in one, a code span, a
-    link of a documentation tool, a call. The model is asked about the others."""
-    if len(words_of(name)) > 1:
-        return True
-    first = text.rfind("\n", 0, offset) + 1
-    end = offset + len(name)
-    line = text[first:].partition("\n")[0]
-    if any(m.start() < offset - first < m.end() for m in _CODE_SPAN.finditer(line)):
-        return True
-    return text[end : end + 1] == "(" or _BEFORE.search(text[first:offset]) is not None
+def without_prose(
+    text: str, guess: RenameGuess, why: str, asked: Collection[Place] = ()
+) -> RenameGuess:
+    """The guess in which undecided mentions stay, except those that the model is asked about."""
+    left = {place for place in guess.places if place.undecided} - {*asked}
+    if not left:
+        return guess
+    words = [place for place in guess.places if place in left and place.replaced not in ARTICLES]
+    lines = ", ".join(str(line) for line in sorted({place.line for place in words}))
+    message = f"`{guess.old}` on lines {lines} may be ordinary language: not renamed ({why})"
+    spots = tuple(Spot(place.line, place.column) for place in words)
+    places = tuple(place for place in guess.places if place not in left)
+    undecided = (*guess.undecided, Finding("prose", message, spots))
+    return replace(guess, places=places, text=applied(text, places), undecided=undecided)
 
 
 # the question
@@ -228,6 +217,14 @@ def job_of(
     undecided = [place for place in guess.places if place.undecided]
     reason = why_by_rule(settings) if undecided else ""
     question = question_of(source, guess, most) if undecided and not reason else None
+    asked = {place for _, place in question.places} if question is not None else set()
+    by_rule, reason = {*undecided} - asked, reason or "too many to ask about"
+    if settings.scope != "derived":
+        guess = without_prose(source.text, guess, reason, asked)
+    elif by_rule:
+        lines = sorted({place.line for place in by_rule})
+        text = f"mentions were decided by rule ({reason})"
+        guess = replace(guess, notes=(*guess.notes, doubt(text, lines, "by-rule")))
     instruction = INSTRUCTION.format(old=guess.old, new=guess.new, reach=REACHING[settings.scope])
     verdicts = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
     if not settings.check_with:
@@ -236,11 +233,6 @@ def job_of(
     needed = not guess.same_shape or any(verdict != OFF for verdict in verdicts.values())
     inner = partial(guarded, source, instruction, checks) if needed else None
     check = partial(settled, source, guess, question, inner)
-    asked = [place for _, place in question.places] if question is not None else []
-    findings = guess.findings
-    if lines := sorted({place.line for place in undecided if place not in asked}):
-        text = f"mentions were decided by rule ({reason or 'too many to ask about'})"
-        findings = (*findings, doubt(text, lines, "by-rule"))
     if question is None:
         plan, region = Plan(()), whole(source)
         return Job(
@@ -252,7 +244,7 @@ def job_of(
             check,
             checks,
             divisible=False,
-            findings=findings,
+            findings=guess.findings,
             known=guess.text,
         )
     about = question.excerpt
@@ -270,7 +262,7 @@ def job_of(
         check=check,
         copies=True,
         divisible=False,
-        findings=findings,
+        findings=guess.findings,
         partial=True,
         rated=False,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,15 @@ from specedit.files.git import real
 from specedit.files.source import Source
 from specedit.files.source import read as read_source
 from specedit.rename.places import SCOPES, rename_places
-from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of
-from specedit.rename.tree_rename import Target, TreeRename, add, rename_tree, used_elsewhere
+from specedit.rename.questions import MAX_SHOWN_CHARACTERS, doubt, job_of, why_by_rule
+from specedit.rename.tree_rename import (
+    Target,
+    TreeRename,
+    add,
+    rename_tree,
+    used_elsewhere,
+    used_in,
+)
 from specedit.scoping.project import SOURCE_FOLDERS, Project
 from specedit.settings import Settings
 from specedit.syntax.identifiers import sought, split_member
@@ -69,14 +76,20 @@ def plan_rename(
             file=source.name,
             hint="Choose another name, or add --allow existing-name.",
         )
-    if not guess.places:
-        known = "; ".join(finding.text for finding in guess.findings)
+    if not absent_ok and all(place.kind != "code" for place in guess.places):
+        named = (replace(place, undecided=False) for place in guess.places)  # its text was named
+        guess = replace(guess, places=tuple(named))
+    job = job_of(source, guess, settings)
+    if job.known == source.text:
+        if absent_ok:
+            return _unchanged(source, *job.findings)
+        known = "; ".join(finding.text for finding in job.findings)
         raise InputError(
             f"no `{old}` to rename here, with --scope {settings.scope}",
             file=source.name,
             hint=known or "Check the spelling, or widen the scope.",
         )
-    return job_of(source, guess, settings)
+    return job
 
 
 def _unchanged(source: Source, *notes: Finding) -> Edit:
@@ -175,6 +188,11 @@ class Tree:
             paths = [*own, *(path for path in held if path not in own)]
         result = self.rename_in(paths, old, new, settings, own=own if some else None)
         self.refuse_taken(result, settings)
+        undecided = any(
+            place.undecided for guess in result.files.values() for place in guess.places
+        )
+        if undecided and settings.scope != "derived" and (why := why_by_rule(settings)):
+            result = result.without_prose(self.project, why)
         self.project = self.project.unparsed()
         return result
 
@@ -194,7 +212,7 @@ class Tree:
         if len(built) < len(paths):
             paths = [path for path in paths if path not in built]
         result = rename_tree(
-            self.project, paths, old, new, settings.scope, self._is_here, target, strict=strict
+            self.project, paths, old, new, settings.scope, self.is_here, target, strict=strict
         )
         if own is not None:
             return result.only(own)
@@ -282,9 +300,11 @@ class Tree:
         paths = self.holding(old, derived=False)
         if len(paths) > MAX_REPORTED_FILES:
             return planned
-        text = used_elsewhere(self.project, {*paths, path}, path, old, line, self._is_here)
-        if not text:
+        around = {*paths, path}
+        lines, declared = used_elsewhere(self.project, around, path, old, line, self.is_here)
+        if not lines:
             return planned
+        text = f"{used_in(lines, declared)}: name no file, and all are renamed"
         findings = (
             finding
             for finding in planned.findings
@@ -293,7 +313,7 @@ class Tree:
         )
         return replace(planned, findings=(*findings, Finding("elsewhere", text)))
 
-    def _is_here(self, module: str, path: str) -> bool:
+    def is_here(self, module: str, path: str) -> bool:
         return is_here(module, self.root / path)
 
     def _read(self, path: str) -> str:
@@ -301,6 +321,27 @@ class Tree:
         if place.is_symlink() or not place.is_file() or place.stat().st_size > MAX_FILE_BYTES:
             raise InputError("cannot be read: not a regular file, or too large", file=path)
         return read_source(place, any_encoding=True).text if place.stat().st_size else ""
+
+
+Texts = Mapping[str, Callable[[], str]]  # how each file is read
+
+
+def uses_of_old_name(
+    root: Path, before: Texts, after: Texts, path: str, old: str, new: str
+) -> dict[str, list[int]]:
+    """The lines of other files of the index that use by its old name what one file declares."""
+    project = Project(before, lambda path: before[path]())
+    then, now = project.typing(path), Project(after, lambda path: after[path]()).typing(path)
+    name = split_member(old)[1]
+    if then is None or now is None:
+        return {}
+    gone = len(then.scopes.declarations(name)) - len(now.scopes.declarations(name))
+    if gone <= 0 or len(then.scopes.declarations(new)) >= len(now.scopes.declarations(new)):
+        return {}
+    paths = {path, *git.indexed_with(root, name)}
+    ours = Tree(root, [*after]).is_here
+    lines, declared = used_elsewhere(project, paths, path, old, None, ours)
+    return {} if declared else lines
 
 
 # files that another program writes, or another project

@@ -19,7 +19,7 @@ from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
 from specedit.rename.places import DESCRIPTIONS, MANY_NAMES, called, check_names, guessed
-from specedit.rename.questions import RenameGuess, applied, doubt
+from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
     IsHere,
     ResolvedName,
@@ -84,26 +84,19 @@ class TreeRename:
         if rest and files:
             where = [f"{path}:{line}" for path, line, _ in self.declared if path not in paths]
             used = {path: [place.line for place in guess.places] for path, guess in rest.items()}
-            add(files, next(iter(files)), doubt(_used_in(used, where[0] if where else "")))
+            add(files, next(iter(files)), doubt(used_in(used, where[0] if where else "")))
         moves = {path: to for path, to in self.moves.items() if path in files}
         return replace(self, files=files, unchanged=unchanged, moves=moves)
 
-    def without_doubtful(self, project: Project) -> TreeRename:
-        """The rename without mentions that may be ordinary language, which are undecided then."""
-        files, unchanged = dict(self.files), dict(self.unchanged)
-        for path, guess in self.files.items():
-            lines = sorted({place.line for place in guess.places if place.undecided})
-            if not lines:
-                continue
-            text = f"`{self.old}` on {lines_text(lines)} may be ordinary language: not renamed"
-            doubts = (*guess.undecided, doubt(text, lines))
-            if places := tuple(place for place in guess.places if not place.undecided):
-                text = applied(project.text(path) or "", places)
-                files[path] = replace(guess, places=places, text=text, undecided=doubts)
-            else:
-                unchanged[path] = doubts
-                del files[path]
-        return replace(self, files=files, unchanged=unchanged)
+    def without_prose(self, project: Project, why: str) -> TreeRename:
+        """The rename without mentions that may be ordinary language."""
+        left = {
+            path: without_prose(project.text(path) or "", guess, why)
+            for path, guess in self.files.items()
+        }
+        files = {path: guess for path, guess in left.items() if guess.places}
+        unchanged = {path: guess.undecided for path, guess in left.items() if not guess.places}
+        return replace(self, files=files, unchanged={**self.unchanged, **unchanged})
 
     @property
     def collisions(self) -> Iterator[tuple[str, Finding]]:
@@ -530,7 +523,7 @@ def _refuse_several(project: Project, module: str, name: str, meant: Iterable[Me
     )
 
 
-def _used_in(lines: Mapping[str, Iterable[int]], declared: str) -> str:
+def used_in(lines: Mapping[str, Iterable[int]], declared: str) -> str:
     """That other files keep the name, and where it is declared, if in one of them."""
     files = [f"{path} ({lines_text(sorted(set(at)))})" for path, at in lines.items()]
     where = f"declared in {declared}; " if declared else ""
@@ -546,16 +539,17 @@ def used_elsewhere(
     old: str,
     line: int | None,
     is_here: IsHere,
-) -> str:
-    """The uses in other files of what `old` means in one (on `line`, if so); "" without any."""
+) -> tuple[dict[str, list[int]], str]:
+    """The lines of other files that use what `old` means in one (on `line`, if so), and where that
+    is declared, if not in this one."""
     owner, name = names.split_member(old)
     family = family_of(project, path)
     related = {word for word in paths if family_of(project, word) == family}
     if not related - {path}:
-        return ""  # before the file is read again
+        return {}, ""  # before the file is read again
     typings = next((family for family in families(project, related) if path in family), None)
     if typings is None:
-        return ""
+        return {}, ""
     resolved = resolve_name(typings, name, owner, is_here)
     lines: dict[str, list[int]] = {}
     declared = ""
@@ -570,7 +564,4 @@ def used_elsewhere(
         own = [declared for declared in each.declared if declared.is_own]
         if own and all(project.path(d.home) != path for d in own):
             declared = f"{project.path(own[0].home)}:{own[0].leaf.line} ({called(own[0])})"
-    if not lines:
-        return ""
-    used = _used_in(dict(sorted(lines.items())), declared)
-    return f"{used}: name no file, and all are renamed"
+    return dict(sorted(lines.items())), declared

@@ -40,6 +40,7 @@ from specedit.server.runtime import (
     runtime_folder,
 )
 from specedit.settings import Settings
+from specedit.settings.table import is_path
 from specedit.version import VERSION
 
 CONNECT_S = 2.0
@@ -324,7 +325,9 @@ def _arguments(settings: Settings) -> list[str]:
     if own["draft_model"]:
         flags += ["--draft-model", own["draft_model"]]
     for name in (*OF_ENGINE, "draft"):
-        flags += [f"--{name.replace('_', '-')}", str(getattr(settings, name))]
+        value = str(getattr(settings, name))
+        path = Path(value).expanduser().absolute() if is_path(name, value) else value
+        flags += [f"--{name.replace('_', '-')}", str(path)]
     return flags
 
 

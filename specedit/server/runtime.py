@@ -29,14 +29,14 @@ from specedit.files import atomic, regular, stored
 from specedit.files.regular import Lock
 from specedit.files.startup import SERVER_RECORD, home, runtime_path, user_name
 from specedit.settings import Settings
-from specedit.settings.table import spelled_as_path
+from specedit.settings.table import is_path, spelled_as_path
 
 TOKEN_FILE = "server-token"
 MAX_TOKEN_BYTES = 1_000
 LONGEST_SOCKET_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 PACKAGE = Path(__file__).parent.parent
-OF_ENGINE = ("engine", "device", "threads", "weights")  # settings that it depends on
+OF_ENGINE = ("engine", "device", "threads", "weights", "adapter")  # settings that it depends on
 _ADDRESS = re.compile(r"unix:.+|http://(?:\[[0-9a-fA-F:.]+\]|[^\s/:]+):\d{1,5}", re.DOTALL)
 
 
@@ -158,6 +158,7 @@ def identity(settings: Settings) -> dict[str, str]:
         "model": _resolved(settings.model),
         "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
         **{name: str(getattr(settings, name)) for name in OF_ENGINE},
+        "adapter": _adapter(settings.adapter),
         "home": variables["SPECEDIT_HOME"],
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
         "build": _build(),
@@ -180,6 +181,15 @@ def _resolved(model: str) -> str:
     if os.path.exists(path) and not _is_name(model):  # noqa: PTH110  (never raises)
         return os.path.realpath(path)
     return model
+
+
+def _adapter(setting: str) -> str:
+    """The digest of an adapter that is named by its folder."""
+    if not is_path("adapter", setting):
+        return setting
+    from specedit.models.adapter import identity
+
+    return identity(setting)
 
 
 def _is_name(model: str) -> bool:

@@ -54,6 +54,12 @@ class Settings:
     of one run is `--name` alone."""
 
     model: str = _restricted("qwen2.5-coder-1.5b", "Use this model: catalogue name, path or hub id")
+    adapter: str = _restricted(
+        "auto",
+        "Merge this adapter into the model: auto (the one that came for it), none, or a folder",
+        paths=True,
+        words=("auto", "none"),
+    )
     engine: str = _restricted(
         "auto", "Run the model with this engine", "auto", "exact", "huggingface"
     )

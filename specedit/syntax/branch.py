@@ -252,6 +252,7 @@ class Passage:
     start: int
     end: int
     kind: str  # "comment" | "string" | "opaque"
+    node: Branch | None = None  # the comment or the string that it is of
 
 
 def passages(
@@ -268,7 +269,7 @@ def passages(
     while waiting:
         node = waiting.pop()
         if node.type in COMMENTS:
-            results.append(Passage(node.start, node.end, "comment"))
+            results.append(Passage(node.start, node.end, "comment", node))
         elif node.type in opaque:
             results += _unparsed(node, data)
         elif node.type in strings or node.type in _INTERPOLATED:
@@ -300,9 +301,9 @@ def _literal(node: Branch, kind: str) -> list[Passage]:
     result, at = [], node.start
     for child in node.children:
         if _is_code(child):
-            result.append(Passage(at, child.start, kind))
+            result.append(Passage(at, child.start, kind, node))
             at = child.end
-    result.append(Passage(at, node.end, kind))
+    result.append(Passage(at, node.end, kind, node))
     return [passage for passage in result if passage.end > passage.start]
 
 

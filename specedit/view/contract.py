@@ -77,6 +77,7 @@ def edit_json(e: Edit) -> dict[str, Any]:
         "findings": [_finding(finding, e.path) for finding in e.findings],
         "changes": [asdict(change) for change in e.changes],
         "left": [{"path": e.path, "line": spot.line} for spot in e.left],
+        "mentions_left": e.mentions_left,
         "parts": [{"lines": list(part.lines), "how": part.how} for part in e.parts],
         "kept": e.kept or None,
         **_picked(e, "before_sha256", "after_sha256"),

@@ -255,7 +255,7 @@ def _advice(edit: Edit, command: str) -> str:
 
 def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
     """Notes, tables and the line."""
-    renames = any(edit.changes or edit.left for edit in report.edits)
+    renames = any(edit.changes or edit.left or edit.mentions_left for edit in report.edits)
     if renames:
         for text in _renamed(report, verbose=verbose):
             say(console, text)
@@ -298,6 +298,8 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
         files = count(len(left), "file")
         how = "specedit rename --dry-list shows them"
         yield Text(f"left: {uses} in {files} that may be meant ({how})", "yellow")
+    if mentions := sum(edit.mentions_left for edit in report.edits):
+        yield Text(f"left: {count(mentions, 'mention')} in prose (-v shows them)")
     shown = changed if verbose else changed[:MAX_RENAMED_FILES]
     for edit in shown if len(changed) > 1 else ():
         yield Text(f"  {terminal.name(edit.path)}: {count(len(edit.changes), 'place')}")

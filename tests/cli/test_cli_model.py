@@ -11,6 +11,7 @@ import pytest
 from model_sources import entry_of, tiny_gguf
 from typer.testing import CliRunner, Result
 
+from specedit import machine_check
 from specedit.cli.model import app
 from specedit.errors import ModelError, SpeceditError
 from specedit.models import catalogue, resolve
@@ -158,6 +159,34 @@ def test_remove_takes_everything_of_one_model(here):
     left = {path for path in here.home.rglob("*") if path.is_file()}
     assert left == {other, here.lock}
     assert "not here" in model("remove", "tiny").stderr
+
+
+def test_adapters_are_listed_and_removed_by_name(here, monkeypatch):
+    own = here.home / "adapters" / "mine"
+    own.mkdir(parents=True)
+    config = {"peft_type": "LORA", "base_model_name_or_path": "somebody/tiny"}
+    (own / "adapter_config.json").write_text(json.dumps(config))
+    (own / "adapter_model.safetensors").write_bytes(b"x" * 2000)
+    digest = str(listed()["sha256"])[:16]
+    names = f"tiny-{digest}", f"tiny+mine-{digest}-{'ab' * 8}", f"tiny+b-{digest}-{'cd' * 8}"
+    plain, merged, other = (here.home / "converted" / f"{name}-v3.int8" for name in names)
+    plain.parent.mkdir()
+    for path in (plain, merged, other):
+        path.write_bytes(b"x" * 1000)
+    rows = {row["name"]: row["source"] for row in json.loads(model("list", "--json").stdout)}
+    assert (rows["tiny+mine"], rows["tiny+b"]) == ("trained here", "converted with an adapter")
+    assert "tiny+mine" in model("list").stdout
+    monkeypatch.setenv("SPECEDIT_ADAPTER", str(own))
+    assert "adapter    mine, SHA-256" in doctor()
+    assert "removed tiny+mine: 3 kB freed" in model("remove", "tiny+mine").stderr
+    assert [path.exists() for path in (own, merged, plain, other)] == [False, False, True, True]
+    assert f"{own} is not an adapter" in doctor()
+    model("remove", "tiny")
+    assert not plain.exists() and not other.exists()
+
+
+def doctor() -> str:
+    return "".join(f"{fact.topic:10} {fact.text}\n" for fact in machine_check.lines(("model",)))
 
 
 def test_trained_heads_are_listed_and_removed_by_name(here):

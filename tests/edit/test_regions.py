@@ -63,6 +63,20 @@ def test_equal_functions_are_no_choice_and_a_named_one_of_them_is():
     assert (edited.symbols, edited.asked_for_places) == (["f123"], False)
 
 
+@pytest.mark.parametrize("name", ["weigh_olive_7", "weigh_cherry_29"])
+def test_the_model_chooses_among_the_names_of_the_outline_by_its_chances(name):
+    others = dict.fromkeys(("weigh_olive_7", "weigh_cherry_29", "weigh_lemon_4"), 0.02)
+    edited = edit(
+        "Make the zeppelin faster",
+        python(),
+        replace=[["total = 7\n", "total = 70\n"]],
+        ranked={**others, name: 0.9},
+    )
+    assert edited.asked_for_places and edited.file["regions"]
+    likeliest = max(edited.file["regions"], key=lambda region: region["chance"])
+    assert name in likeliest["symbol"].split(", ")
+
+
 def test_words_that_doubt_ask_the_model_and_it_is_evidence():
     edited = edit(
         "Mend the weight of the olive, the melon and the lemon",

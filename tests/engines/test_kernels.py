@@ -315,16 +315,20 @@ def test_threads_that_pass_at_once_wait_for_each_other(engine):
 @needs_library
 def test_a_long_pass_says_how_far_it_is_and_can_be_ended(engine, monkeypatch):
     monkeypatch.setattr("specedit.engines.exact.kernels.passes.LONG_PASS_S", 1e-5)
-    engine.cache.crop(0)
     ids = IDS * 3
+    engine.cache.crop(0)
     done = [event.done for event in engine.begin(ids)]
     assert done == sorted(done) and done[-1] == len(ids) - 1
-    assert len(set(done)) > 2, "in the middle of its only pass, too"
     expected = digest(engine)
-    engine.cache.crop(0)
-    steps = engine.begin(ids)
-    next(steps), next(steps)
-    steps.close()
+    for _ in range(200):  # on a busy machine a small pass may end before anybody looks
+        engine.cache.crop(0)
+        steps = engine.begin(ids)
+        next(steps)
+        middle = 0 < next(steps).done < len(ids) - 1
+        steps.close()
+        if middle:
+            break
+    assert middle, "in the middle of its only pass, too"
     assert engine.length == 0
     assert digest(engine) == expected
 

@@ -63,11 +63,17 @@ def texts_after(texts: Mapping[str, str], result: TreeRename) -> dict[str, str]:
 
 
 def planned(
-    text: str | bytes, old: str, new: str, path: str = "a.py", **chosen: object
+    text: str | bytes,
+    old: str,
+    new: str,
+    path: str = "a.py",
+    line: int | None = None,
+    **chosen: object,
 ) -> Job | Edit:
     """What a rename of one file asks, or what it already knows."""
     data = text if isinstance(text, bytes) else text.encode()
-    return plan_rename(Source.from_bytes(path, data), old, new, Settings(**chosen))  # type: ignore[arg-type]
+    settings = Settings(**chosen)  # type: ignore[arg-type]
+    return plan_rename(Source.from_bytes(path, data), old, new, settings, line=line)
 
 
 def planned_of_many(text: str, old: str, new: str, place: Path) -> Job | Edit:

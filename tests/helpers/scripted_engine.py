@@ -16,7 +16,8 @@ import json
 import math
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -294,7 +295,8 @@ def from_file(path: Path) -> ScriptedEngine:
     chance, margin = float(script.get("sure", 0.0)), script.get("margin", 9.0)
     hold = Path(script["hold"]) if "hold" in script else None
     window = int(script.get("window", WINDOW))
-    return ScriptedEngine(
+    kind = partial(RankingEngine, script["ranked"]) if "ranked" in script else ScriptedEngine
+    return kind(
         answer,
         delay_s=delay_s,
         calls=calls,
@@ -304,6 +306,31 @@ def from_file(path: Path) -> ScriptedEngine:
         hold=hold,
         second=[(old.encode(), new.encode()) for old, new in script.get("second", ())],
     )
+
+
+class RankingEngine(ScriptedEngine):
+    """Tells how likely ids are by the chances of whole lines; what else there is has hardly any."""
+
+    def __init__(self, chances: Mapping[str, float], *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._chances = {f"{line}\n".encode(): chance for line, chance in chances.items()}
+
+    def weigh(self, ids: Sequence[int], wanted: Sequence[Sequence[int]]) -> list[list[float]]:
+        path, first = bytes(ids[1:]), len(ids) - len(wanted)
+
+        def mass(beginning: bytes) -> float:
+            lines = self._chances.items()
+            return sum(c for line, c in lines if line.startswith(beginning)) + 0.01 ** len(
+                beginning
+            )
+
+        return [
+            [
+                math.log(mass(path[: first + n] + bytes([id])) / mass(path[: first + n]))
+                for id in among
+            ]
+            for n, among in enumerate(wanted)
+        ]
 
 
 def _answer_of(path: Path, script: Any) -> Answer:

@@ -419,14 +419,63 @@ def test_what_the_work_tree_does_not_hold_is_not_tested(tested):
     assert tested.repo.read("a.py") == "Old = 2\nmine = 3\n"
 
 
-def test_a_model_that_leaves_a_name_is_refused_with_the_lines_where_it_stands(tmp_path):
-    text = 'class A:\n    # the Old name, not the Old of the host\n    Old = ""\n\n'
+def test_words_of_prose_that_the_model_leaves_stop_nothing(tmp_path):
+    text = 'class A:\n    # Old, not the new of the host\n    Old = ""\n\n'
     text += "    def show(self):\n        return self.Old\n"
-    new = text.replace("Old", "New")
-    left = new.replace("not the New of", "not the Old of")
+    left = text.replace("Old", "New").replace("# New", "# Old")
     rules = '[[tool.specedit.hook]]\nrename = {Old = "New"}\n'
     hooked = Hooked.make(tmp_path / "repo", rules, answer=f"{left}```")
     hooked.repo.stage({"a.py": text})
-    code, _, said = hooked.specedit("hook", "run")
-    assert code == 2 and "`Old` still stands on line 2" in said
-    assert hooked.repo.read("a.py") == text
+    assert hooked.specedit("hook", "run")[0] == 1
+    assert hooked.repo.read("a.py") == left
+    hooked.repo.git("add", "a.py")
+    assert hooked.specedit("hook", "run") == (0, "", "")
+
+
+RENAME = '[[tool.specedit.hook]]\nrename = {Old = "New"}\n'
+USES = {
+    "a.py": "def Old(): ...\n",
+    "b.py": "from a import Old\n\nOld()\n",
+    "c d.py": "import a\n\na.Old()\n",
+    "other.py": "def Old(): ...\n\n\nOld()  # Old\n",
+}
+
+
+@pytest.fixture
+def naming(tmp_path: Path) -> Hooked:
+    """A repository with a rule of names, and files that use the old one."""
+    made = Hooked.make(tmp_path / "repo", RENAME)
+    made.repo.commit(USES)
+    assert made.specedit("hook", "install")[0] == 0
+    return made
+
+
+def test_a_renamed_declaration_stops_the_commit_while_other_files_use_the_old_name(naming):
+    naming.repo.stage({"a.py": "def Old(): ...  # 2\n"})
+    for _ in range(2):  # the fix, and then the commit of the fix
+        code, text = naming.commit()
+        assert code == 1 and "a.py: “rename Old to New”" in text and "other.py" not in text
+        assert "  b.py:1,3: specedit rename Old New b.py\n" in text
+        assert "  c d.py:3: specedit rename Old New 'c d.py'\n" in text
+        naming.repo.git("add", "a.py")
+    for name in ("b.py", "c d.py"):
+        assert naming.specedit("rename", "Old", "New", name)[0] == 0
+    assert naming.repo.read("b.py") == "from a import New\n\nNew()\n"
+    assert naming.repo.read("c d.py") == "import a\n\na.New()\n"
+    assert naming.commit()[0] == 1, "they are not staged"
+    naming.repo.git("add", "b.py", "c d.py")
+    assert naming.commit() == (0, "")
+
+
+def test_an_old_name_that_means_something_else_stops_nothing(naming):
+    naming.repo.stage({"a.py": "def New(): ...\n", "b.py": "", "c d.py": "import a\n\na.New()\n"})
+    assert naming.commit() == (0, "")
+    naming.repo.stage({"a.py": "def New(): ...  # x\n", "new.py": "class New: ...\n"})
+    assert naming.commit() == (0, "")
+
+
+def test_the_fix_of_a_partly_staged_file_is_staged_in_parts(naming):
+    naming.repo.stage({"other.py": "Old = 0\n" + LINES})
+    naming.repo.write("other.py", "Old = 0\n" + LINES + "x = 9\n")
+    code, _, err = naming.specedit("hook", "run")
+    assert code == 1 and "git add -p" in err

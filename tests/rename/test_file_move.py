@@ -255,3 +255,52 @@ def test_a_file_whose_imports_are_not_followed_stays(inside, repo, old, new):
     assert done.returncode == 2 and (repo.root / old).exists()
     where = " to another folder" if "/" in new else ""
     assert f"are not followed{where}; nothing was moved" in " ".join(done.stderr.decode().split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        *(("src/shop/user.py", f"src/shop/{name}.py") for name in ("user-account", "class", "1")),
+        *(("src/shop/user.py", f"src/shop/{name}.py") for name in ("x y", "a\nb", "a\x1b", "a.b")),
+        ("src/shop/user.py", "src/my-shop/user.py"),
+        *(("web/user.ts", f"web/{name}.ts") for name in ("a'b", 'a"b', "a`b", "a\\b", "a\nb")),
+    ],
+)
+def test_a_name_that_no_import_can_say_moves_nothing(inside, repo, old, new):
+    repo.commit(SCRIPTS)
+    done = inside("rename", old, new)
+    assert done.returncode == 2 and b"an import cannot say" in done.stderr
+    assert repo.git("status", "--short") == ""
+
+
+def test_a_script_that_nothing_imports_may_have_any_name(inside, repo):
+    repo.commit({"tool.py": "x = 1\n"})
+    assert inside("rename", "tool.py", "my-tool.py").returncode == 0
+
+
+NAMING = {
+    "lib/user.js": "module.exports = 1\n",
+    "package.json": '{"main": "./lib/user.js", "bin": {"u": "lib/user.js"},\n'
+    ' "files": ["lib/user.js"],\n "exports": {"./user": "./lib/user"}}\n',
+    "lib/package.json": '{\n "main": "user.js"}\n',
+    "pyproject.toml": '[project.scripts]\nshop = "shop.user:main"\nbare = "user:main"\n',
+    "docs/a.md": "See [it](../lib/user.js) and shop.user.User.\n\nThe user is `other/user.js`.\n",
+}
+
+
+def test_files_that_name_a_moved_file_in_another_way_are_listed(inside, repo):
+    repo.commit(NAMING)
+    said = inside("rename", "lib/user.js", "lib/account.js").stderr.decode()
+    assert "lib/package.json: line 2: names `user.js`; it stays" in said
+    lines = (
+        "line 1: names `./lib/user.js`; line 1: names `lib/user.js`; line 2: names `lib/user.js`"
+    )
+    assert f"package.json: {lines}; line 3: names `./lib/user`; it stays" in said
+    assert "docs/a.md: line 1: names `../lib/user.js`; it stays" in said
+    said = inside("rename", "src/shop/user.py", "src/shop/account.py").stderr.decode()
+    where = "line 2: names `shop.user`; line 3: names `user`; it stays"
+    assert f"pyproject.toml: {where}" in said
+    assert "docs/a.md: line 1: names `shop.user.User`; it stays" in said
+    assert inside("undo").returncode == inside("undo").returncode == 0
+    said = inside("rename", "lib/", "library/").stderr.decode()
+    assert "package.json: line 1: names `./lib/user.js`" in said

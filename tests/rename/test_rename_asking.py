@@ -1,12 +1,13 @@
 """What the model is asked in a rename: mentions that syntax cannot decide, and nothing else."""
 
+import json
 from pathlib import Path
 
 import pytest
 from case_files import cases
 from hypothesis import given
 from hypothesis import strategies as st
-from renaming import MAX_SHOWN_CHARACTERS, Tree, planned
+from renaming import MARK, MAX_SHOWN_CHARACTERS, Tree, planned
 from scripted_backend import Scripted, perform
 from scripted_engine import fenced
 
@@ -83,8 +84,30 @@ def test_an_article_stays_with_its_mention():
 
 @cases("rename/rename.toml", "references")
 def test_a_reference_to_code_is_renamed_without_a_question(mention):
-    job = plan(f"username = 1  # {mention}\n")
-    assert job.known == f"email = 1  # {mention}\n".replace("username", "email")
+    text = f"class User:\n    username = 1  # {mention}\n"
+    assert plan(text).known == text.replace("username", "email")
+
+
+@cases("rename/rename.toml", "prose")
+def test_without_a_model_only_clear_mentions_are_renamed(marked, old, line, language):
+    path = {"go": "a.go", "java": "A.java"}.get(language, "a.py")
+    name, text = MARK.findall(marked)[0], MARK.sub(r"\1", marked.lstrip())
+    job = planned(text, old or name, "other", path, line=line, no_model=True)
+    assert isinstance(job, Job)
+    assert job.known == MARK.sub("other", marked.lstrip())
+    assert all(finding.kind != "undecided" for finding in job.findings)
+
+
+def test_mentions_that_stay_are_counted_and_leave_the_rename_complete(specedit, tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("def style(): ...  # a style, the styles\n\n\n# `style`\n")
+    done = specedit("rename", "style", "paint", file, "--no-model")
+    assert done.returncode == 0 and b"left: 2 mentions in prose" in done.stderr
+    assert file.read_text() == "def paint(): ...  # a style, the styles\n\n\n# `paint`\n"
+    file.write_text("def style(): ...  # a style, the styles\n")
+    done = specedit("rename", "style", "paint", file, "--no-model", "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and (edit["mentions_left"], edit["left"]) == (2, [])
 
 
 def test_a_name_of_several_words_is_no_english_word():
@@ -99,9 +122,7 @@ def test_strings_and_derived_names_are_asked_about_where_the_scope_includes_them
     assert (job.known is None) is (scope == "derived")
 
 
-def test_without_a_model_every_mention_is_decided_by_rule_and_this_is_reported(
-    tmp_path, monkeypatch
-):
+def test_without_a_model_mentions_stay_that_may_be_ordinary_language(tmp_path, monkeypatch):
     monkeypatch.delenv("TESTS_SCRIPT")
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     for chosen, reason in (
@@ -109,9 +130,10 @@ def test_without_a_model_every_mention_is_decided_by_rule_and_this_is_reported(
         ({"engine": "auto", "server": "off"}, "specedit model pull"),
     ):
         job = plan(BEFORE, **chosen)  # type: ignore[arg-type]
-        assert job.known == AFTER
-        (finding,) = [one for one in job.findings if one.kind == "by-rule"]
+        assert job.known == AFTER.replace("the email of", "the username of")
+        (finding,) = [one for one in job.findings if one.kind == "prose"]
         assert reason in finding.text and [spot.line for spot in finding.places] == [2]
+    assert plan(BEFORE, no_model=True, scope="derived").known == AFTER
 
 
 def long(fillers: int = 240) -> str:
@@ -154,14 +176,14 @@ def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed():
     assert kept.after.decode().count("username") == 1
 
 
-def test_what_does_not_fit_into_one_question_is_decided_by_rule():
+def test_what_does_not_fit_into_one_question_stays():
     text = "".join(
         f"# the username of {n}{' x' * 40}\n\n\n\n\n\n\n\nx{n} = 1\n" for n in range(200)
     )
     edit, backend = renamed(text + "username = 1\n", ("username", "email"))
-    assert b"username" not in edit.after
-    assert len(backend.plans[0].messages[-1].content) < MAX_SHOWN_CHARACTERS + 1000
-    assert [one.kind for one in edit.findings if one.kind == "by-rule"]
+    asked = backend.plans[0].messages[-1].content
+    assert len(asked) < MAX_SHOWN_CHARACTERS + 1000
+    assert edit.after.count(b"username") == edit.mentions_left == 200 - asked.count("username of")
 
 
 def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeypatch):

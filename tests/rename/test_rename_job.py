@@ -110,7 +110,7 @@ def test_a_test_command_judges_a_rename_without_a_model_once(specedit, script, f
     done = specedit(*words, "--test", "false", cwd=file.parent)
     assert done.returncode == 2 and file.read_bytes() == BEFORE and b"1" in done.stderr
     assert specedit(*words, "--test", "true", cwd=file.parent).returncode == 0
-    assert file.read_bytes() == AFTER and not calls.exists()
+    assert b"self.email = email" in file.read_bytes() and not calls.exists()
 
 
 def test_without_the_name_no_model_is_asked(specedit, script, tmp_path):

@@ -18,13 +18,14 @@ import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from specedit.cli.model import model_in_use, percentages
-from specedit.cli.options import AsJson, option
+from specedit.cli.options import AsJson, option, settled
 from specedit.cli.streams import put_object, say
 from specedit.engines.cores import thread_count
 from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import available, open_exact
 from specedit.engines.exact.weights import open_weights
 from specedit.errors import SpeceditError, UsageError
+from specedit.models.adapter import with_adapter
 from specedit.models.head_file import KINDS, HeadsFolder, HeadsSizes
 from specedit.models.resolve import present
 from specedit.models.store import store_path
@@ -117,6 +118,7 @@ def evaluate(
 def _target(model: str | None, threads: int) -> tuple[HeadsTarget, HeadsFolder]:
     """The model on its kernels, and the folder of its heads."""
     files, store = present(model or model_in_use()), store_path()
+    files = with_adapter(files, settled().values.adapter)
     if reason := available(files, store, "int8"):
         raise UsageError(
             f"Heads need the exact engine's compiled kernels: {reason}.",

@@ -8,7 +8,8 @@ words say alone and one for after the model was asked. The instruction's words c
 more blocks a block stands out from: their scale is log(blocks + 1) / 4, that of the other features
 is 1. Where nothing stands out, all blocks share the probability.
 
-The weights are fitted on the even half of 197 cases, 2026-11-21 (docs/research/2026-11-regions.md).
+The weights are fitted on the even half of 197 cases, 2026-11-21, that of "asked" on 79 of which the
+words leave the place open, 2026-11-27 (docs/research/2026-11-regions.md).
 Set by hand, where too few cases tell: "quoted", and what a name that is spelled as code is worth
 before the model is asked (fitted: 1.9).
 
@@ -31,8 +32,8 @@ from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import lines_of
 
-BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0, 0.0)  # in the order of FEATURES
-AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 1.7, 0.3)
+BY_WORDS = (3.0, 2.6, 0.2, 2.5, 3.3, 1.0, 1.0, 1.5, 0.0)  # in the order of FEATURES
+AFTER_ASKING = (1.1, 2.6, 0.0, 2.5, 3.0, 1.3, 0.7, 1.4, 3.0)
 # The part of a block's chance that the block after it gets, once the model has been asked: new
 # code often stands after.
 TO_NEXT = 0.3
@@ -64,17 +65,19 @@ def spread(chances: Chances) -> Chances:
     return {block: share / total for block, share in zip(chances, shares, strict=True)}
 
 
-def with_named(evidence: Sequence[Evidence], named: Sequence[Block]) -> list[Evidence]:
-    """The evidence with the blocks that the model named, the likeliest first: all blocks of a
-    definition are named with its first."""
-    rank: dict[object, int] = {}
-    for n, block in enumerate(named):
-        rank.setdefault(block.name or block, n)
-    ranks = [rank.get(entry.block.name or entry.block) for entry in evidence]
+def with_asked(evidence: Sequence[Evidence], places: Chances) -> list[Evidence]:
+    """The evidence with the chances that the model gives to blocks: all blocks of a definition have
+    that of its first. As a logarithm, so that a small chance is not none."""
+    chances = {b.name or b: math.log1p(100 * p) / math.log(101) for b, p in places.items()}
     return [
-        replace(entry, row=(*entry.row[:-2], float(n == 0), float(bool(n))))
-        for entry, n in zip(evidence, ranks, strict=True)
+        replace(entry, row=(*entry.row[:-1], chances.get(entry.block.name or entry.block, 0.0)))
+        for entry in evidence
     ]
+
+
+def enough(chances: Chances) -> Chances:
+    """The likeliest of the blocks that the model names, until they have enough of the chance."""
+    return _likeliest(chances, WANTED_CHANCE)[0]
 
 
 # The chance that blocks must have together, and the share of the file's lines that they may have.
@@ -315,9 +318,10 @@ FEATURES = (
     "covered",  # how much of what it says stands in the block
     "titled",  # how much of what it says stands in the definition's name
     "lines",  # how long the block is
-    "chosen",  # the model names it first, once it has been asked
-    "also",  # the model names it after others
+    "asked",  # what chance the model gives it, once it has been asked
 )
+# Of the places that a free answer names, in its order, where the model tells no chances
+FREE_CHANCES = (0.127, 0.006, 0.006)
 FROM_WORDS = 7  # of them come from the instruction
 K1, B = 1.2, 0.5  # BM25: how soon repetitions stop counting, how much long blocks pay
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
@@ -338,7 +342,7 @@ class Evidence:
     @property
     def any(self) -> bool:
         """Whether anything of the instruction is in it, or the model named it."""
-        return any(self.row[:FROM_WORDS]) or any(self.row[-2:])
+        return any(self.row[:FROM_WORDS]) or self.row[-1] > 0
 
 
 def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Evidence]:
@@ -369,7 +373,6 @@ def evidence_of(text: str, blocks: Sequence[Block], instruction: str) -> list[Ev
                 covered[n],
                 titled[n],
                 math.log(block.lines + 1) / 5,
-                0.0,
                 0.0,
             )
         )

@@ -25,16 +25,19 @@ from specedit.edit.regions.blocks import (
     targets_of,
 )
 from specedit.edit.regions.choice import (
+    FREE_CHANCES,
     BlockChoice,
+    Chances,
     Evidence,
     about_all,
     choose,
+    enough,
     evidence_of,
     grouped,
     likely,
     readable,
+    with_asked,
     with_earlier,
-    with_named,
 )
 from specedit.edit.regions.together import OpenRegion, merged, region_job, region_name
 from specedit.edit.report import Figures
@@ -87,9 +90,9 @@ def locate(
     if refined:
         choice = with_earlier(choice, _changed(job, blocks), evidence, job.instruction)
     if choice.unsure:
-        named, cost = ask_model(job, blocks, evidence, backend, sink)
+        places, cost = ask_model(job, blocks, evidence, backend, sink)
         asked = cost if asked is None else asked + cost
-        choice = choose(with_named(evidence, named), job.instruction, asked=True)
+        choice = choose(with_asked(evidence, places), job.instruction, asked=True)
     return (_whole(job, choice.why) if choice.whole else _some(job, choice)), asked
 
 
@@ -163,8 +166,8 @@ def in_parts(job: Job) -> Job | None:
 
 def ask_model(
     job: Job, blocks: Sequence[Block], evidence: Sequence[Evidence], backend: Backend, sink: Sink
-) -> tuple[list[Block], Figures]:
-    """The blocks that the model names when it is shown the outline."""
+) -> tuple[Chances, Figures]:
+    """The blocks that the model names when it is shown the outline, with their chances."""
     outline = listing_of(job.about.text, blocks)
     if len(outline.names) > MOST_LISTED:
         chances = likely(evidence)
@@ -175,7 +178,7 @@ def ask_model(
 
 def _asked(
     job: Job, outline: BlockListing, backend: Backend, sink: Sink
-) -> tuple[list[Block], Figures]:
+) -> tuple[Chances, Figures]:
     plan = _question(job, outline)
     sink.emit(Locating(job, plan))
     started = time.perf_counter()
@@ -186,7 +189,10 @@ def _asked(
 
     answer = backend.run(plan, emit)
     figures = Figures.of(answer, time.perf_counter() - started)
-    return outline.named(answer.text), figures
+    if answer.ranked:
+        blocks = dict(zip(reversed(outline.names), reversed(outline.blocks), strict=True))
+        return {blocks[name]: chance for name, chance in answer.ranked.items()}, figures
+    return dict(zip(outline.named(answer.text), FREE_CHANCES, strict=False)), figures
 
 
 def _changed(job: Job, blocks: Sequence[Block]) -> list[Block]:
@@ -233,7 +239,8 @@ def _meant(
 ) -> tuple[tuple[OpenRegion, ...], Figures]:
     """Of several parts that the instruction names, those that the model says will be changed."""
     parts = [region.blocks[0] for region in regions]
-    named, figures = _asked(job, listing_of(job.about.text, parts), backend, sink)
+    chances, figures = _asked(job, listing_of(job.about.text, parts), backend, sink)
+    named = enough(chances)
     return tuple(region for region in regions if region.blocks[0] in named), figures
 
 
@@ -279,4 +286,5 @@ def _question(job: Job, outline: BlockListing) -> Plan:
         instruction=job.instruction,
         draft=("lookup",) if job.plan.draft else (),
         max_tokens=MAX_ANSWER_TOKENS,
+        choices=tuple(dict.fromkeys(outline.names)),
     )

@@ -5,9 +5,8 @@ Names, shapes and families are those of `specedit.models.architecture`; numpy re
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,17 +15,16 @@ import numpy as np
 
 from specedit.engines.exact.weights import unsuitable
 from specedit.errors import ModelError
-from specedit.files import regular
-from specedit.models import architecture, configuration
-from specedit.models.architecture import Architecture
-from specedit.models.gguf import open_gguf, opened, read
-from specedit.models.store import ModelFiles
+from specedit.models import adapter, architecture, configuration
+from specedit.models.architecture import Architecture, their_name
+from specedit.models.gguf import open_gguf, opened
+from specedit.models.store import AdapterFiles, ModelFiles
 
 if TYPE_CHECKING:
     from specedit.engines.exact.weights import Array
 
 GENERIC = "Use --engine huggingface."
-TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}  # of safetensors; numpy lacks bf16
+TYPES = ("F32", "F16", "BF16")  # of safetensors
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,23 @@ def configuration_of(files: ModelFiles) -> Architecture:
 
 def open_checkpoint(files: ModelFiles, parts: Sequence[Path] | None = None) -> Checkpoint:
     """Open a model for conversion; `parts`: those files of a folder that are fetched so far."""
-    return _open_gguf(files.path) if files.kind == "gguf" else _open_folder(files.path, parts)
+    gguf = files.kind == "gguf"
+    checkpoint = _open_gguf(files.path) if gguf else _open_folder(files.path, parts)
+    return _merged(checkpoint, files.adapter) if files.adapter else checkpoint
+
+
+def _merged(checkpoint: Checkpoint, files: AdapterFiles) -> Checkpoint:
+    """The same, whose rows are those of the model with this adapter."""
+    config = checkpoint.config
+    shapes = {name: config.shape(name) or () for name in config.names()}
+    known = {their_name(name): shape for name, shape in shapes.items() if len(shape) == 2}
+    merged = adapter.load(files, known)
+
+    def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
+        own, theirs = checkpoint.matrix(name, start, stop), their_name(name)
+        return own + merged.addition(theirs, start, stop) if theirs in merged.factors else own
+
+    return replace(checkpoint, matrix=rows)
 
 
 def _suitable(path: Path, model: Architecture) -> Architecture:
@@ -109,7 +123,7 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     files = cache(opened)
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
-        header, theirs = headers[name], architecture.their_name(name)
+        header, theirs = headers[name], their_name(name)
         if header.dtype not in TYPES:
             raise ModelError(
                 f"{header.file}: tensor {theirs} has type {header.dtype}; "
@@ -120,7 +134,9 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
             expert, start = divmod(start, header.shape[1])
             stop = None if stop is None else stop - expert * header.shape[1]
             header = header.pieces[expert]
-        found = _finite(header.file, theirs, _rows(header, files(header.file), start, stop))
+        found = _finite(
+            header.file, theirs, configuration.rows_of(header, files(header.file), start, stop)
+        )
         if model.family not in architecture.HYBRID:
             return found
         if name.endswith(".ssm_a.weight"):  # its logarithm
@@ -138,18 +154,3 @@ def _finite(path: Path, name: str, rows: Array) -> Array:
             hint="Remove it and fetch it again (specedit model pull), or use another model.",
         )
     return rows
-
-
-def _rows(
-    header: configuration.Header, file: regular.LargeFile, start: int, stop: int | None
-) -> Array:
-    """Rows as float32; a vector is read whole."""
-    shape = header.shape if len(header.shape) > 1 else (1, *header.shape)
-    width, dtype = shape[-1], np.dtype(TYPES[header.dtype])
-    count = (math.prod(shape[:-1]) if stop is None else stop) - start
-    at = header.offset + start * width * dtype.itemsize
-    raw = np.frombuffer(read(file, at, count * width * dtype.itemsize), dtype)
-    if header.dtype == "BF16":
-        raw = (raw.astype(np.uint32) << 16).view(np.float32)
-    rows = raw.astype(np.float32, copy=False).reshape(count, width)
-    return rows if len(header.shape) > 1 else rows.reshape(-1)

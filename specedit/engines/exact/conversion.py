@@ -18,11 +18,14 @@ import errno
 import hashlib
 import math
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache, partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -35,11 +38,13 @@ from specedit.engines.exact.weights import (
     RECURRENT,
     Damaged,
     Geometry,
+    Weights,
     Writer,
     bytes_of,
     four_of,
     needed_memory,
     open_weights,
+    stated_source,
 )
 from specedit.errors import ModelError
 from specedit.files import atomic
@@ -54,6 +59,7 @@ from specedit.models.store import (
     Shards,
     parts_of,
     require_space,
+    short,
     sized,
     unreported,
 )
@@ -73,13 +79,13 @@ BLOCKS_AHEAD = 2  # blocks that wait for a core or are written, while each core 
 def source_of(files: ModelFiles) -> str:
     """The identity of the weights: the digest, or name, size and date where none is known."""
     if files.sha256:
-        return files.sha256
+        return files.digest
     seen = hashlib.sha256()
     parts = sorted(files.path.glob("*.safetensors")) if files.kind == "folder" else [files.path]
     for part in parts:
         stat = part.stat()
         seen.update(f"{part.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}\n".encode())
-    return seen.hexdigest()
+    return replace(files, sha256=seen.hexdigest()).digest
 
 
 def kind_of(files: ModelFiles, weights: str) -> str:
@@ -107,8 +113,9 @@ def _needed_int8(files: ModelFiles) -> int:
 
 
 def converted_path(files: ModelFiles, store: Path, weights: str = "auto") -> Path:
-    stem = "".join(c if c.isalnum() or c in "-._" else "-" for c in files.name[:60])
-    name = f"{stem}-{source_of(files)[:16]}-v{FORMAT_VERSION}.{kind_of(files, weights)}"
+    names = (files.name, files.adapter.name) if files.adapter else (files.name,)
+    stem = "+".join(re.sub(r"[^\w.-]", "-", name[:60]) for name in names)
+    name = f"{stem}-{short(source_of(files))}-v{FORMAT_VERSION}.{kind_of(files, weights)}"
     return store / "converted" / name
 
 
@@ -150,14 +157,15 @@ def unwritable(files: ModelFiles, path: Path, error: OSError | Damaged) -> Model
 
 
 def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
-    """Read all of each file converted from a model: the file, and "" or what is wrong with it.
+    """Read all of each file converted from a model, with or without an adapter: the file, and ""
+    or what is wrong with it.
 
     What is wrong is deleted: the next edit makes it again.
     """
     for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int[48]")):
         wrong = ""
         try:
-            for _ in open_weights(path, source).verify():
+            for _ in _open_any(path).verify():
                 pass
         except Damaged as error:
             wrong = str(error)
@@ -166,21 +174,43 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
 
 
 def kinds_of(store: Path, source: str) -> Iterator[str]:
-    """The kinds of weights that a model was converted to, their bytes, and what has 4 bits."""
-    for path in sorted((store / "converted").glob(f"*-{source[:16]}-v{FORMAT_VERSION}.int[48]")):
+    """The kinds of weights that a model was converted to, the adapter in them, their bytes, and
+    what has 4 bits."""
+    for path in sorted((store / "converted").glob(f"*-{source[:16]}-*v{FORMAT_VERSION}.int[48]")):
         with contextlib.suppress(Damaged):
-            entries = open_weights(path, source).entries
+            entries = _open_any(path).entries
             four = len(four_of(entries))
             matrices = sum(name.endswith(".panels") for name in entries)
             share = f" ({four} of {matrices} matrices, the others 6 bits)" if four else ""
-            yield f"{path.suffix[1:]} {sized(path.stat().st_size)}{share}"
+            adapter = _names_in(path).partition("+")[2]
+            merged = f" with {adapter}" if adapter else ""
+            yield f"{path.suffix[1:]}{merged} {sized(path.stat().st_size)}{share}"
+
+
+def with_adapters(store: Path) -> Iterator[tuple[str, list[Path]]]:
+    """The names of model and adapter of converted files that have one, with these files."""
+    paths = sorted((store / "converted").glob("*+*.int[48]"), key=_names_in)
+    yield from ((names, list(same)) for names, same in groupby(paths, key=_names_in))
+
+
+def _names_in(path: Path) -> str:
+    """The names of model and adapter in a converted file's own name: `model+adapter`."""
+    return re.sub(r"(-[0-9a-f]{16}){1,2}-v[0-9]+\.int[48]$", "", path.name)
+
+
+def _open_any(path: Path) -> Weights:
+    """A converted file of whatever model its name says."""
+    source = stated_source(path)
+    if f"-{short(source)}-v" not in path.name:
+        raise Damaged("the converted file was made from another model")
+    return open_weights(path, source)
 
 
 def converted_elsewhere(store: Path, sources: Collection[str]) -> list[Path]:
     """The files that were converted from other models than these."""
-    known = tuple(source[:16] for source in sources if source)
+    known = [source[:16] for source in sources if source]
     files = (store / "converted").glob("*.int[48]")
-    return [path for path in files if not path.name.rpartition("-v")[0].endswith(known)]
+    return [path for path in files if not any(f"-{digest}" in path.name for digest in known)]
 
 
 def _usable(path: Path, source: str) -> bool:

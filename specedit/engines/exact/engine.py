@@ -33,7 +33,7 @@ from specedit.engines.exact.weights import Damaged, needed_memory, open_weights
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
 from specedit.models.catalogue import require_memory
-from specedit.models.store import ModelFiles
+from specedit.models.store import ModelFiles, short
 
 SNAPSHOT_BYTES = 1 << 29  # of the states that a cache keeps, where the model has any
 PREFILL = 512  # positions per prefill pass: 0.96 of the time of 256 at 3,000 positions
@@ -163,6 +163,19 @@ class ExactEngine:
             states = [whole[at : at + size] for at in range(0, len(whole), size)]
         return Choices(chosen, rows, states, None if sampled else margins, subset)
 
+    def weigh(self, ids: Sequence[int], wanted: Sequence[Sequence[int]]) -> list[list[float]]:
+        import numpy as np
+
+        self._fits(self.length + len(ids))
+        rows = self.passes.choose(ids, self.cache, rows=True)[1] or []
+        results = []
+        for row, among in zip(rows[-len(wanted) :], wanted, strict=True):
+            logits = np.frombuffer(row, np.float32).astype(np.float64)
+            top = logits.max()
+            total = top + np.log(np.exp(logits - top).sum())
+            results.append((logits[list(among)] - total).tolist())
+        return results
+
     def crop(self, length: int) -> None:
         wanted = self.cache.ids[:length]
         self.cache.crop(length)
@@ -213,7 +226,7 @@ class FixedPrefixes:
     def __init__(self, folder: Path, passes: KernelPasses) -> None:
         self._folder = folder
         self._passes = passes
-        self._prefix = f"prefix-{passes.digest[:16]}-"
+        self._prefix = f"prefix-{short(passes.digest)}-"
 
     def read(self, ids: Sequence[int], cache: KernelCache) -> None:
         """Feed these ids to an empty cache, or fill it as a run before did."""
@@ -241,7 +254,7 @@ class FixedPrefixes:
 
     def _make_space(self) -> None:
         """Delete the oldest files, so that one more may be kept."""
-        files = self._folder.glob(f"{self._prefix}*.kv")
+        files = self._folder.glob(f"{self._prefix}{'?' * 16}.kv")  # not those with an adapter
         newest_first = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)
         for path in newest_first[MAX_PREFIX_FILES - 1 :]:
             path.unlink(missing_ok=True)

@@ -455,6 +455,15 @@ def open_weights(path: Path, source: str) -> Weights:
     return weights
 
 
+def stated_source(path: Path) -> str:
+    """What a converted file says that it was made from."""
+    try:
+        with regular.reading(path) as file:
+            return str(_header(file)["source"])
+    except UNREADABLE as error:
+        raise Damaged(f"the converted file cannot be read: {error}") from error
+
+
 def _header(file: BinaryIO) -> dict[str, Any]:
     """The header, as it was written."""
     file.seek(0)

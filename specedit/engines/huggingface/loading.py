@@ -23,9 +23,10 @@ from specedit.engines.huggingface.dequantize import MOST_NUMBERS, dequantize
 from specedit.engines.huggingface.engine import HuggingFaceEngine
 from specedit.errors import ModelError, SpeceditError, UsageError
 from specedit.models import architecture, configuration
+from specedit.models.adapter import merged
 from specedit.models.architecture import LAYERS, Architecture
 from specedit.models.gguf import Gguf, open_gguf, read
-from specedit.models.store import ModelFiles
+from specedit.models.store import AdapterFiles, ModelFiles
 
 MAX_BUFFER_NUMBERS = 1 << 28  # most numbers of a model's buffers
 INT4_GROUP = 128  # weights with one scale
@@ -78,9 +79,9 @@ def load(files: ModelFiles, dtype: torch.dtype, device: str = "cpu", weights: st
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with errors_of(files):
         if files.kind == "gguf":
-            model = build(files.path, dtype, device, weights)
+            model = build(files.path, dtype, device, weights, files.adapter)
         else:
-            model = _of_folder(files.path, dtype, device, weights)
+            model = _of_folder(files, dtype, device, weights)
         return model.eval()
 
 
@@ -101,10 +102,11 @@ def errors_of(files: ModelFiles) -> Iterator[None]:
         ) from error
 
 
-def _of_folder(folder: Path, dtype: torch.dtype, device: str, weights: str) -> Any:
+def _of_folder(files: ModelFiles, dtype: torch.dtype, device: str, weights: str) -> Any:
     """The model of a safetensors folder: no code of its own, no pickle, no weight made up."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
+    folder = files.path
     safe = {"trust_remote_code": False, "local_files_only": True}
     known = configuration.check_folder(folder)
     stored = sum(header.nbytes for header in configuration.headers(folder).values())
@@ -137,6 +139,8 @@ def _of_folder(folder: Path, dtype: torch.dtype, device: str, weights: str) -> A
             f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
             hint="Check the files (specedit model verify), or use another --model.",
         )
+    state = model.state_dict()
+    dict(merged(state.items(), state, files.adapter))
     embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
     for part in model.modules() if weights else ():
         if isinstance(part, torch.nn.Linear) and part.weight is not embedding.weight:
@@ -153,7 +157,13 @@ def _check_layers(folder: Path, known: Mapping[str, Any]) -> None:
             raise ModelError(f"{folder / 'config.json'}: {key} is {value}; no model has so many")
 
 
-def build(path: Path, dtype: torch.dtype, device: str = "cpu", weights: str = "") -> Any:
+def build(
+    path: Path,
+    dtype: torch.dtype,
+    device: str = "cpu",
+    weights: str = "",
+    adapter: AdapterFiles | None = None,
+) -> Any:
     """The model of a GGUF file, dequantised to `dtype` on the device."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -172,7 +182,8 @@ def build(path: Path, dtype: torch.dtype, device: str = "cpu", weights: str = ""
         model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
     check_memory(path, model, device, weights)
     missing = {name for name, _ in model.named_parameters()}
-    for name, tensor in _state(gguf, result, dtype, device):
+    state = _state(gguf, result, dtype, device)
+    for name, tensor in merged(state, model.state_dict(), adapter):
         missing.discard(name)
         holder, _, kind = name.rpartition(".")
         module = model.get_submodule(holder)

@@ -17,7 +17,7 @@ from pathspec import GitIgnoreSpec
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
 from specedit.settings import Settings, check_removed, nearest
-from specedit.settings.table import shown
+from specedit.settings.table import is_path, shown
 from specedit.version import VERSION
 
 FIX, CHECK = "fix", "check"
@@ -28,8 +28,8 @@ MAX_STARS = 2  # in a glob
 THEIR_FILE = "pyproject.toml"  # at the work tree's top
 MAX_DIGESTS = 100_000  # above this the older half is dropped
 RELEVANT = (  # settings that change an answer
-    *("model", "engine", "weights", "device", "scope", "strict", "allow", "check_with"),
-    *("temperature", "seed", "max_tokens", "focus", "whole"),
+    *("model", "adapter", "engine", "weights", "device", "scope", "strict", "allow"),
+    *("check_with", "temperature", "seed", "max_tokens", "focus", "whole"),
 )
 
 
@@ -206,6 +206,10 @@ class CleanFiles:
 def _answers(settings: Settings) -> str:
     """The values that decide the model's answers: settings, version, and the model's file."""
     relevant = {name: getattr(settings, name) for name in RELEVANT}
+    if is_path("adapter", settings.adapter):
+        from specedit.models.adapter import identity
+
+        relevant["adapter"] = identity(settings.adapter)
     if settings.server not in ("auto", "off"):  # a remote server has a model of its own
         relevant["server"] = settings.server
     return json.dumps([VERSION, relevant, _stamp(Path(settings.model))])

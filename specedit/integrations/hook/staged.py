@@ -6,11 +6,13 @@ unstaged changes of the file stay.
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 from rich.console import Console
@@ -106,17 +108,21 @@ class HookRun:
 
     def run(self, entries: Iterable[git.Staged]) -> None:
         """Apply the rules to one entry after another. A failure ends one file, not the run."""
+        done: list[_StagedFile] = []
         for entry in entries:
             if entry.conflicted:
                 self._sink.note(entry.name, FileNote("in conflict"))
                 continue
             try:
                 check_within(self._root / entry.name)
-                self._file(_StagedFile(entry))
+                self._file(file := _StagedFile(entry))
+                done.append(file)
             except FileError as problem:
                 self._sink.note(entry.name, FileNote(problem.reason))
             except OSError as problem:
                 self._sink.note(entry.name, FileNote(problem.strerror or str(problem)))
+        for file in done:
+            self._name_uses(file, {each.entry.name: each.fixed for each in done if each.staged})
 
     def _file(self, file: _StagedFile) -> None:
         name = file.entry.name
@@ -185,6 +191,8 @@ class HookRun:
         try:
             source = Source.from_bytes(name, data, self._root / name)
             work = self._planned(source, rule, step)
+            if isinstance(work, Job) and work.known is None:  # words of prose may stay
+                work = _planned(source, step, replace(self._settings_of(rule), no_model=True))
         except RefusedEdit:
             return None
         return old_name_left(source, step.old) if isinstance(work, Job) else ""
@@ -254,8 +262,34 @@ class HookRun:
         if self._recorder is None:
             self._recorder = Recorder(home(), "hook run")
         self._recorder.write(current, after)
-        unstaged = "" if current.data == file.staged else "; its unstaged changes are kept"
+        partly = "; its unstaged changes are kept: git add -p stages the fix alone"
+        unstaged = "" if current.data == file.staged else partly
         return FileNote(f"rewritten by {steps}, not staged{unstaged}", fixed=True)
+
+    def _name_uses(self, file: _StagedFile, fixed: Mapping[str, bytes]) -> None:
+        """Name the files that use a declaration by its old name, which this commit renames.
+        `fixed`: what staged files hold after the rules."""
+        from specedit.rename.tree import uses_of_old_name
+
+        name, root = file.entry.name, self._root
+        rules = (rule for rule in self._rules if rule.wants(name))
+        for step in {step: None for rule in rules for step in rule.steps if step.old}:
+            now = fixed.get(name) or git.content(root, file.entry)
+            before = (
+                file.staged if now != file.staged and file.staged else git.committed(root / name)
+            )
+            old = step.old.rpartition(".")[2].encode()
+            if before is None or old not in before or step.new.encode() not in now:
+                continue
+            known = {**fixed, name: now}
+            texts = {x.name: partial(_text, root, x, known.get(x.name)) for x in self._index}
+            earlier = {**texts, name: partial(_text, root, file.entry, before)}
+            if lines := uses_of_old_name(root, earlier, texts, name, step.old, step.new):
+                self._sink.uses(name, step, lines)
+
+    @cached_property
+    def _index(self) -> list[git.Staged]:
+        return git.indexed(self._root)
 
     def _key(self, file: _StagedFile, step: Step, blob: str = "") -> str:
         return self._clean.key(blob or file.entry.blob, file.entry.name, step)
@@ -307,6 +341,11 @@ def _refused(edit: Edit, reason: str) -> Edit:
     return keep(replace(edit, status="refused", findings=(*edit.findings, finding)))
 
 
+def _text(root: Path, entry: git.Staged, data: bytes | None) -> str:
+    """The text of `data`, or else of what the index holds of a file."""
+    return Source.from_bytes(entry.name, data or git.content(root, entry)).text
+
+
 class HookDisplay(Live):
     """Shows a run of the hook, and keeps what is said about it at the end."""
 
@@ -322,6 +361,14 @@ class HookDisplay(Live):
         self._show(result.edit)
         self.code = max(self.code, WOULD_CHANGE if result.edit.changed else FAILED)
         self.lines += _about(result)
+
+    def uses(self, name: str, step: Step, lines: Mapping[str, Sequence[int]]) -> None:
+        """Other files use by its old name what a file declares."""
+        self.code = max(self.code, WOULD_CHANGE)
+        self.lines.append(shown(f"{name}: “{step.title}”: other files use the old name; rename it"))
+        for path, numbers in lines.items():
+            command = shlex.join(["specedit", "rename", step.old, step.new, path])
+            self.lines.append(shown(f"  {path}:{','.join(map(str, numbers))}: {command}"))
 
     def note(self, name: str, note: FileNote) -> None:
         """A file was not checked, or was rewritten."""

@@ -169,7 +169,7 @@ MAX_LISTED_PLACES = 10  # places that one finding names, and lines of a place
 MOST_LEFT = 20  # places that an incomplete rename names
 LINES = re.compile(r",? on lines? [\d, …]*\d…?")
 UNDECIDED = frozenset(  # kinds of findings that are about uncertain places of a rename
-    ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule")
+    ("undecided", "skipped", "left", "elsewhere", "disagreed", "unsure", "by-rule", "prose")
 )
 
 
@@ -355,9 +355,10 @@ def result_of(edits: Sequence[Edit]) -> ToolResult:
     """The result that a client gets for the Edits of a session."""
     result = ToolResult(status="unchanged", summary="nothing to change")
     findings = [(edit.path, finding) for edit in edits for finding in edit.findings]
-    notes = [pair for pair in findings if not (pair[1].refuses or pair[1].is_detail)]
+    notes = [pair for pair in findings if not pair[1].refuses]
     result.undecided = _by_reason(pair for pair in notes if pair[1].kind in UNDECIDED)
-    result.notes = _by_reason(pair for pair in notes if pair[1].kind not in UNDECIDED)
+    rest = (pair for pair in notes if not (pair[1].kind in UNDECIDED or pair[1].is_detail))
+    result.notes = _by_reason(rest)
     result._rejected = [f"{path}: {found}" for path, found in findings if found.kind == CHECKER]
     changed = [edit for edit in edits if edit.changed]
     problems = [f"{edit.path}: {own_words(str(text))}" for edit in edits for text in edit.problems]

@@ -162,7 +162,7 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
         tree.refuse_taken(result, settings)
     left = [] if lists else [_shown_use(tree, use) for use in result.left]
     if not to.ask_model:
-        result = result.without_doubtful(tree.project)
+        result = result.without_prose(tree.project, "ask_model: false")
     names = [tree.shown(file) for file in {**result.files, **result.undecided}]
     planner = partial(tree.plan, result, settings=settings)
     wish, moves = Wish(f"{to.name} to {to.new_name}"), absolute(tree.root, result.moves.items())
