@@ -349,8 +349,8 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     literal = _is_literal(resolved, each) or shorthand
     if literal and not _is_used(each) and not types and of_class:
         return "an object literal of no known type has it"
-    own = [declared for declared in resolved.chosen_declarations() if declared.is_own]
-    if own and all(declared.node.type in resolved.rules.constants for declared in own):
+    mine = [declared for declared in resolved.chosen_declarations() if declared.is_own]
+    if mine and all(declared.node.type in resolved.rules.constants for declared in mine):
         return ""  # nothing overrides an enum's constant
     if of_class and _extends_unknown(resolved, each):
         return "what its class extends is not known"

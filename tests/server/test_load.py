@@ -72,7 +72,8 @@ class Load:
         return text, {"model": "scripted", "messages": messages, **fields}
 
     def _chat(self, body: dict[str, Any] | bytes) -> Any:
-        return self.server.ask("POST", "/v1/chat/completions", body)
+        token = {"Authorization": f"Bearer {self.server.record.token}"}
+        return self.server.ask("POST", "/v1/chat/completions", body, token)
 
     def whole(self, rng: random.Random) -> None:
         text, body = self._body(rng)
