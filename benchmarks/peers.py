@@ -1,12 +1,12 @@
-"""`python -m benchmarks.speed` with more peers: int4, OpenVINO GenAI, and llama.cpp's server.
+"""`python -m benchmarks.speed` with more peers: int4 and llama.cpp's server.
 
-    python -m benchmarks.peers CASES.jsonl --against 'specedit*,openvino-*,q4_0-*' --out a.jsonl
+    python -m benchmarks.peers CASES.jsonl --against 'specedit*,q4_0-*' --out a.jsonl
     python -m benchmarks.peers --table a.jsonl b.jsonl
 
 `--against` takes patterns of names; `--list` prints the names. Each run is a line of `--out`, so an
 interrupted measurement loses one run. Processor seconds with `--set threads=1` compare on a busy
 machine too. LLAMA_FOLDER is where `benchmarks.llama_server` built.
-Further programs are added to MORE: each has a module with `open_peer`, as `openvino.py`.
+Further programs are added to MORE: each has a module with `open_peer`, as `llama_server.py`.
 """
 
 from __future__ import annotations
@@ -41,16 +41,10 @@ from specedit.engines.cores import thread_count
 from specedit.settings import Settings
 
 LLAMA_SERVER = "benchmarks.llama_server"
-OPENVINO = ("benchmarks.openvino", "openvino_genai", "pip install openvino-genai")
 MORE = [
     PeerName("specedit-int4", "benchmarks.peers", PREDICTED),
     PeerName("specedit-int4-plain", "benchmarks.peers", PLAIN),
     PeerName("transformers-lookup-64", TORCH[0], "64", *TORCH[1:]),
-    PeerName("openvino-plain", OPENVINO[0], PLAIN, *OPENVINO[1:]),
-    *(
-        PeerName(f"openvino-lookup-{n}", OPENVINO[0], str(n), *OPENVINO[1:], lookup=True)
-        for n in (5, 10, 20, 32, 64, 128)
-    ),
     *(PeerName(way, LLAMA_SERVER, way) for way in WAYS),
 ]
 
