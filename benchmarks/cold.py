@@ -3,8 +3,8 @@
     python -m benchmarks.cold FOLDER [PEER...]
 
 specedit's first output is the whole diff, its peers' the first token of the answer. FOLDER holds
-what they start from: the weights in bf16 for transformers, the converted model for OpenVINO (both
-are made when they are missing), and llama.cpp's build. Runs alternate; medians.
+what they start from: the weights in bf16 for transformers (made when they are missing), and
+llama.cpp's build. Runs alternate; medians.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from benchmarks.speed import compare
 from benchmarks.speed.cases import Case
 from benchmarks.speed.peers import PeerOptions, Task
 from specedit.engines.cores import thread_count
-from specedit.models.resolve import present
 from specedit.settings import Settings, resolve
 
 FILE = Path(__file__).parents[1] / "fixtures" / "user" / "before.cs"
@@ -40,18 +39,6 @@ import json, sys, torch, transformers
 torch.set_num_threads(int(sys.argv[2]))
 model = transformers.AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.bfloat16)
 model.generate(torch.tensor([json.load(sys.stdin)]), max_new_tokens=1, do_sample=False)
-print("first", flush=True)
-"""
-OPENVINO = """
-import json, sys, numpy, openvino, openvino_genai as genai
-scheduler = genai.SchedulerConfig()
-pipeline = genai.LLMPipeline(sys.argv[1], "CPU", INFERENCE_NUM_THREADS=int(sys.argv[2]),
-    CACHE_DIR=sys.argv[1] + "/cache", prompt_lookup=True, scheduler_config=scheduler)
-ids = numpy.array([json.load(sys.stdin)], dtype=numpy.int64)
-config = genai.GenerationConfig()
-config.max_new_tokens, config.num_assistant_tokens, config.max_ngram_size = 1, 32, 3
-tensors = openvino.Tensor(ids), openvino.Tensor(numpy.ones_like(ids))
-pipeline.generate(genai.TokenizedInputs(*tensors), config)
 print("first", flush=True)
 """
 
@@ -97,7 +84,6 @@ def programs(folder: Path, task: Task, settings: Settings) -> dict[str, Callable
         "specedit": own,
         "specedit-int4": lambda: own("--weights", "int4"),
         "transformers": lambda: script(TRANSFORMERS, bf16(folder, settings)),
-        "openvino": lambda: script(OPENVINO, converted(folder, settings)),
     }
 
 
@@ -136,18 +122,6 @@ def bf16(folder: Path, settings: Settings) -> str:
         from benchmarks.speed.peers.transformers import reference
 
         reference(settings.model).save_pretrained(made)
-    return str(made)
-
-
-def converted(folder: Path, settings: Settings) -> str:
-    """OpenVINO's own files of the model, which it writes beside a GGUF file."""
-    made = folder / "openvino"
-    if not made.exists():
-        import openvino_genai
-
-        made.mkdir()
-        os.link(present(settings.model).path, made / "model.gguf")
-        openvino_genai.LLMPipeline(str(made / "model.gguf"), "CPU", enable_save_ov_model=True)
     return str(made)
 
 
