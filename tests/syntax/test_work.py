@@ -22,10 +22,10 @@ PIECES = (
     "import a\n", "a" * 300 + "\n", "é\u2028\r\n", "(" * 50 + "\n", "x = [1, 2, 3, 4, 5, 6, 7]\n",
     '{"path": "a.py", "old_string": "x", "new_string": "y"}\n',
 )  # fmt: skip
-PAIRS, SIZE = (5_000, 200_000) if FULL else (20, 8_000)  # characters
+PAIRS, SIZE = (300, 60_000) if FULL else (20, 8_000)  # characters
 
 
-def awkward(seed: random.Random) -> str:
+def awkward(seed: random.Random, size: int) -> str:
     """A text of a few pieces, each of which may be there thousands of times."""
     text = ""
     while not text or seed.random() < 0.6:
@@ -33,10 +33,15 @@ def awkward(seed: random.Random) -> str:
         count = seed.choice((1, 1, 1, 2, 3, 10, 100, 1_000, 3_000))
         mixed = seed.random() < 0.3
         text += "".join(seed.choice(few) for _ in range(count)) if mixed else "".join(few) * count
-    return text[:SIZE]
+    return text[:size]
 
 
-def test_the_work_of_awkward_changes_is_limited(monkeypatch):
+@pytest.mark.parametrize(
+    ("pairs", "size"),
+    [(PAIRS, SIZE), pytest.param(5_000, 200_000, marks=pytest.mark.long)],
+    ids=["some", "all"],
+)
+def test_the_work_of_awkward_changes_is_limited(pairs, size, monkeypatch):
     steps: list[float] = []
 
     class Counted(work.Work):
@@ -47,10 +52,10 @@ def test_the_work_of_awkward_changes_is_limited(monkeypatch):
 
     monkeypatch.setattr(work, "Work", Counted)
     assert len(PIECES) == 40
-    for number in range(PAIRS):
+    for number in range(pairs):
         seed = random.Random(number)
         name = seed.choice(("a.py", "a.ts", "a.txt", "a.c"))
-        before, change = awkward(seed), awkward(seed)
+        before, change = awkward(seed, size), awkward(seed, size)
         steps.clear()
         try:
             source = Source.from_bytes(name, before.encode())
