@@ -11,6 +11,7 @@ from pathlib import Path
 import hostile
 import pytest
 from case_files import rows
+from effort import some
 from git_repository import Repository
 from hostile import FRAMES, NAME, OTHER, Outcome, pieces
 from lsp_client import Process
@@ -137,14 +138,14 @@ def _problems(
     return problems
 
 
-@pytest.mark.parametrize("language", FRAMES)
+@pytest.mark.parametrize("language", some(FRAMES, 3))
 def test_a_hostile_file_ends_no_rename(repository, language):
     turn = list(FRAMES).index(language)
     texts = _texts(language, SMALL, (4 * turn, FEW))
     assert not _problems(repository, language, "rename", texts)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", some(COMMANDS, 2))
 def test_a_hostile_file_ends_no_command(repository, command):
     turn = list(COMMANDS).index(command)
     texts = _texts("python", SMALL, (8 * turn, FEW))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from case_files import rows
+from effort import some
 
 from benchmarks.edits import __main__ as script_module
 from benchmarks.edits.case import Case, Original, judged, original, replaced
@@ -17,7 +18,7 @@ from benchmarks.edits.code import Code
 DATA = Path(os.environ.get("SPECEDIT_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CASES = {case.id: case for case in all_cases()}
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="needs the evaluation data")
-each_case = pytest.mark.parametrize("name", CASES)
+each_case = pytest.mark.parametrize("name", some(CASES, 8))
 
 
 # -- every case ------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ def test_the_right_answer_is_right_and_no_other(name):
 
 
 @needs_data
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.accepted])
+@pytest.mark.parametrize("name", some((n for n, case in CASES.items() if case.accepted), 8))
 def test_other_right_answers_are_right_too(name):
     file = original(DATA, CASES[name].file)
     found = judged(CASES[name], file, replaced(file.text, CASES[name].accepted))

@@ -77,7 +77,7 @@ def test_the_text_of_a_string_is_code_and_not_a_comment(checked):
 
 
 def test_a_text_nested_too_deep_is_refused_and_a_long_one_is_not_looked_into(checked):
-    (found,) = checked("x = 1\n", "x = " + "+".join("1" * 2_000) + "\n", "a.py")
+    (found,) = checked("x = 1\n", "x = " + "+".join("1" * 1_100) + "\n", "a.py")
     assert found["verdict"] == "refuse" and "nested more than 1,000 levels" in found["text"]
     long = "".join(f"x{number} = '{'a' * 100}'\n" for number in range(2_000))
     assert checked(long, long + "y = z\n", "a.py", instruction="Add y") == []

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from effort import some
 from git_repository import CLEAN, Repository
 
 from specedit.errors import SpeceditError
@@ -154,7 +155,7 @@ TRICKS = [
 ]
 
 
-@pytest.fixture(params=TRICKS, ids=lambda t: t.__name__.strip("_"))
+@pytest.fixture(params=some(TRICKS, 2), ids=lambda t: t.__name__.strip("_"))
 def repo(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Repository]:

@@ -4,9 +4,11 @@ import os
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+import pytest
 from hypothesis import settings
 
 FULL = os.environ.get("TEST_EFFORT") == "full"
+in_full = pytest.mark.skipif(not FULL, reason="TEST_EFFORT=full runs it")
 FEW = 10
 Case = TypeVar("Case")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from effort import in_full
 from exact_models import model_of
 from fruits import python
 from git_repository import Repository
@@ -78,6 +79,7 @@ def test_commits_of_one_file_become_edits_and_questions_about_places(history, to
     assert not list(examples.examples_of(rows, written, tokenizer, 10))
 
 
+@in_full
 def test_what_is_learnt_is_what_the_merged_adapter_computes(tmp_path):
     model = model_of("qwen2, grouped, tied", attn_implementation="eager")
     model.config.use_cache = False

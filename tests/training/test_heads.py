@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
-from effort import ends
+from effort import ends, in_full, some
 from exact_models import kernels_here, save
 from git_repository import Repository
 from pathspec import GitIgnoreSpec
@@ -273,6 +273,7 @@ def test_a_texts_own_ids_may_be_guessed_and_are_forgotten(engine, weights, tmp_p
 # -- learning --------------------------------------------------------------------------------------
 
 
+@in_full
 @pytest.mark.parametrize("kind", ends(KINDS))
 def test_training_lowers_the_loss_and_raises_acceptance(kind, learnt, weights):
     learn, held = learnt
@@ -361,6 +362,7 @@ def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_
     assert spent <= (1.05 * ids + 2) * curve.seconds(1)
 
 
+@in_full
 def test_heads_that_learnt_save_passes(engine, weights, tmp_path):
     learn = told(engine, 60)
     learner = learner_of(learn, Teacher(weights))
@@ -480,7 +482,7 @@ def test_answers_written_at_once_are_those_of_each_alone(engine):
         assert (ids, choices) == (read_ids, read_choices)
 
 
-@pytest.mark.parametrize("when", ["read", "learn"])
+@pytest.mark.parametrize("when", some(["read", "learn"], 2))
 def test_an_interrupted_run_loses_nothing(when, engine, weights, repository, tmp_path):
     texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
     stages = train.train(target(engine, weights), texts, folder, sizes("chained"), 6.0)
