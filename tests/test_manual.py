@@ -109,13 +109,17 @@ def bench(
 
 @pytest.fixture
 def served(
-    request: pytest.FixtureRequest, bench: Callable[[], Path], tmp_path: Path
+    request: pytest.FixtureRequest,
+    bench: Callable[[], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[int]:
     """The port of a server, for a block that asks one."""
     if "8737" not in request.getfixturevalue("body"):
         yield 0
         return
     (tmp_path / "served").mkdir()
+    monkeypatch.setenv("OPENAI_API_KEY", "any")  # this server asks for none
     with warm_server.running(tmp_path / "served", SCRIPT, aliases=("gpt-4o",)) as server:
         yield server.port
 
@@ -156,10 +160,10 @@ def test_every_line_of_shell_works(name, body, bench, served):
 
 @pytest.mark.tools
 @pytest.mark.parametrize(
-    "body", [body for name, body in examples.blocks("sh") if name in ("README", "edit")]
+    ("name", "body"), [block for block in examples.blocks("sh") if block[0] in ("README", "edit")]
 )
-def test_the_lines_work_in_a_real_shell(body, bench):
-    every_line_works("README", body, bench, shell)
+def test_the_lines_work_in_a_real_shell(name, body, bench):
+    every_line_works(name, body, bench, shell)
 
 
 def every_line_works(

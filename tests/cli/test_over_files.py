@@ -133,8 +133,8 @@ def test_files_and_git_do_not_both_choose(desk):
 
 def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path):
     slow = Hooked.make(tmp_path / "repo", "[tool.specedit]\n", delay_s=0.4)
-    slow.repo.commit({f"{n}.py": f"Old = {n}  # the Old one\n" for n in range(10)})
-    words = [sys.executable, "-m", "specedit", "rename", "Old", "New"]
+    slow.repo.commit({f"{n}.py": f"old = {n}  # some old one\n" for n in range(10)})
+    words = [sys.executable, "-m", "specedit", "rename", "old", "new"]
     process = subprocess.Popen(
         words,
         cwd=slow.repo.root,
