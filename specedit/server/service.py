@@ -40,6 +40,7 @@ GRACE_S = 2.0  # that runs may take to finish when the server stops
 LOCK_S = 1.0  # a client that asks whether a server lives holds the lock for a moment
 RECORD_TICKS = 50  # of 0.1 s, between two looks at the server's own record
 PROBE_S = 0.2  # between two looks at whether a client that sends no more still reads
+FIRST_PROBE_S = 0.005  # a client that is gone has answered the first by then
 PORT = 8737
 BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n"
@@ -154,13 +155,13 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
             asked = self.cycle is not None and self.conn.their_state is not h11.SEND_BODY
             if not asked or self.cycle.scope["http_version"] != "1.1":
                 return False
-            self._probe()
+            self._probe(FIRST_PROBE_S)
             return not self.cycle.response_complete
 
-        def _probe(self) -> None:
+        def _probe(self, pause: float) -> None:
             if not self.transport.is_closing() and not self.cycle.response_started:
                 self.transport.write(b"HTTP/1.1 102 Processing\r\n\r\n")
-                self.loop.call_later(PROBE_S, self._probe)
+                self.loop.call_later(pause, self._probe, PROBE_S)
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
