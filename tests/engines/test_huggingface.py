@@ -149,6 +149,19 @@ def test_a_model_with_another_cache_runs_and_says_so():
     assert "without" not in HuggingFaceEngine(family("qwen3_5_text")[0]).info.note
 
 
+def test_a_model_that_is_wrong_with_every_cache_is_refused(monkeypatch):
+    model = model_of("qwen3_moe")
+    forward = model.forward
+
+    def wrong(*ids: Any, use_cache: bool, **others: Any) -> Any:
+        out = forward(*ids, use_cache=use_cache, **others)
+        return out if not use_cache else type(out)(**{**out, "logits": -out.logits})
+
+    monkeypatch.setattr(model, "forward", wrong)
+    with pytest.raises(ModelError, match="other logits with a cache than without one"):
+        HuggingFaceEngine(model)
+
+
 def test_a_recurrent_model_reads_only_what_follows_a_kept_state():
     model, prompt, _ = family("qwen3_5_text")
     engine = HuggingFaceEngine(model)

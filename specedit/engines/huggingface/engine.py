@@ -220,15 +220,22 @@ def runner_of(model: Any) -> tuple[Runner, str]:
         except Exception as error:
             reason = f"without {kind.name}: {type(error).__name__}: {str(error)[:80]}"
     # Some models' code reads several ids correctly at the beginning alone
-    single = not _agrees(DynamicModule(model), ids, wanted)
-    return DynamicModule(model, single=single), reason + ("; one id a pass" if single else "")
+    for single, widths in ((False, PROBE), (True, (1,) * sum(PROBE))):
+        if _agrees(DynamicModule(model), ids, wanted, widths):
+            return DynamicModule(model, single=single), reason + "; one id a pass" * single
+    raise ModelError(
+        f"{type(model).__name__} computes other logits with a cache than without one; {reason}",
+        hint="Use a newer transformers (python -m pip install -U transformers), or another model.",
+    )
 
 
 @torch.inference_mode()
-def _agrees(runner: Runner, ids: torch.Tensor, wanted: torch.Tensor) -> bool:
-    """Whether passes over parts of these ids, one of them twice, give the wanted logits."""
+def _agrees(
+    runner: Runner, ids: torch.Tensor, wanted: torch.Tensor, widths: Sequence[int] = PROBE
+) -> bool:
+    """Whether passes over parts of these ids, each of them twice, give the wanted logits."""
     before, at, limit = runner.save(), 0, 0.0
-    for width in PROBE:
+    for width in widths:
         state = runner.save()
         for _ in range(2):
             runner.restore(state)
