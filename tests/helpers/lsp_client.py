@@ -220,13 +220,14 @@ class Process:
         self.folder = folder
         self.script = script or folder.parent / f"{folder.name}.script.json"
         env = {"TESTS_SCRIPT": str(self.script), "SPECEDIT_SERVER": "off", **more}
+        inherited = {name: value for name, value in os.environ.items() if name != "SPECEDIT_DATA"}
         self.popen = subprocess.Popen(
             [sys.executable, "-m", "specedit", "lsp", "--model", "scripted"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=folder,
-            env={**os.environ, **env},
+            env={**inherited, **env},  # without the place of the evaluation data
             preexec_fn=interruptible if os.name == "posix" else None,
         )
         self.editor = Editor(self.post)
