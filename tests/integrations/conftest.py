@@ -1,6 +1,5 @@
 """A language server that the tests of this folder share: starting one takes a second."""
 
-import queue
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,22 +8,11 @@ import pytest
 from lsp_client import Editor, Process
 
 
-def started(folder: Path) -> Process | None:
-    process = Process(folder, SPECEDIT_HOME=str(folder.parent / "language_server_home"))
-    try:
-        process.editor.start()
-    except queue.Empty:
-        process.popen.kill()
-        print(process.popen.wait(), process.stderr)
-        return None
-    return process
-
-
 @pytest.fixture(scope="session")
 def language_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     folder = tmp_path_factory.mktemp("language_server")
-    process = started(folder) or started(folder)  # on a busy machine one start may take too long
-    assert process is not None, "the server does not answer"
+    process = Process(folder, SPECEDIT_HOME=str(folder.parent / "language_server_home"))
+    process.editor.start()
     yield process
     assert process.leave() == 0
     assert process.stderr == "", "only an unexpected error is printed"
