@@ -192,34 +192,34 @@ def edit(engine: HuggingFaceEngine, task: Task, widths: Widths) -> dict[str, Any
     }
 
 
+def generated_ids(model: Any, prompt: list[int], most: int, **options: Any) -> list[int]:
+    """So many ids of transformers' greedy `generate`."""
+    tensor = torch.tensor([prompt], device=model.device)
+    ids: list[int] = model.generate(
+        tensor,
+        attention_mask=torch.ones_like(tensor),
+        do_sample=False,
+        max_new_tokens=most,
+        pad_token_id=0,
+        eos_token_id=None,
+        **options,
+    )[0, len(prompt) :].tolist()
+    return ids
+
+
 def theirs(model: Any, task: Task, lookup: int) -> float:
     """Seconds of transformers' `generate`; plain decoding is extrapolated from its first ids."""
     from benchmarks.speed.peers import Task as PeerTask
-    from benchmarks.speed.peers.transformers import _dictating
+    from benchmarks.speed.peers.transformers import dictating
 
     count = len(task.after) if lookup else min(PLAIN_IDS, len(task.after))
     dictated: Any = PeerTask(task.id, None, tuple(task.prompt), tuple(task.after), count)  # type: ignore[arg-type]
-    prompt = torch.tensor([task.prompt], device=model.device)
-    options = {"prompt_lookup_num_tokens": lookup} if lookup else {}
-
-    def generate(most: int) -> float:
-        return timed(
-            lambda: model.generate(
-                prompt,
-                attention_mask=torch.ones_like(prompt),
-                do_sample=False,
-                max_new_tokens=most,
-                pad_token_id=0,
-                eos_token_id=None,
-                logits_processor=[_dictating(dictated)],
-                **options,
-            )
-        )
-
-    seconds = generate(count)
+    options: dict[str, Any] = {"prompt_lookup_num_tokens": lookup} if lookup else {}
+    options["logits_processor"] = [dictating(dictated)]
+    seconds = timed(lambda: generated_ids(model, task.prompt, count, **options))
     if lookup or count == len(task.after):
         return seconds
-    first = generate(1)
+    first = timed(lambda: generated_ids(model, task.prompt, 1, **options))
     return first + (seconds - first) / (count - 1) * (len(task.after) - 1)
 
 
@@ -231,15 +231,7 @@ def equality(
     for number in range(count):
         task = tasks[number % len(tasks)]
         prompt = task.prompt[: len(task.prompt) - 7 * (number // len(tasks))]
-        tensor = torch.tensor([prompt], device=model.device)
-        wanted = model.generate(
-            tensor,
-            attention_mask=torch.ones_like(tensor),
-            do_sample=False,
-            max_new_tokens=EQUAL_IDS,
-            pad_token_id=0,
-            eos_token_id=None,
-        )[0, len(prompt) :].tolist()
+        wanted = generated_ids(model, prompt, EQUAL_IDS)
         made = drafters.build(("prediction", "lookup"), prediction=wanted, codec=None)
         chunks: Iterator[Any] = decode(
             engine, prompt, drafters=made, widths=widths, ends=lambda _: False, limit=EQUAL_IDS

@@ -40,7 +40,7 @@ class Transformers:
             pad_token_id=eos[0],
             streamer=clock,
             stopping_criteria=[_stopping(self._tokenizer, task)],
-            logits_processor=[_dictating(task)] if task.dictated else [],
+            logits_processor=[dictating(task)] if task.dictated else [],
             **self._options(way),
         )
         done = time.perf_counter()
@@ -77,7 +77,7 @@ class _Clock:
         pass
 
 
-def _dictating(task: Task) -> Any:
+def dictating(task: Task) -> Any:
     """A logits processor that leaves one id possible."""
 
     def processor(ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:

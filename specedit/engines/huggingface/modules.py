@@ -122,7 +122,7 @@ class StaticModule:
                 self._rows.append(Rows(self, layer.is_sliding))
                 self._cache.layers[at] = self._rows[-1]
             elif kind != "DummyLayer":
-                raise NotImplementedError(f"its cache has a {kind}")
+                raise ValueError(f"its cache has a {kind}")
         self.recurrent = bool(self._states)
 
     def logits(self, ids: torch.Tensor, span: int, keep: int) -> torch.Tensor:

@@ -66,7 +66,7 @@ class Passes:
         most = 1 if self.runner.single else self.prompt_width
         for at in range(0, len(ids), most):
             part = ids[at : at + most]
-            self._place(start + at)
+            self.runner.start.fill_(start + at)
             self.runner.logits(self._tensor(part), self._span(start + at + len(part)), 1)
 
     @torch.inference_mode()
@@ -119,16 +119,13 @@ class Passes:
     def _tensor(self, ids: Sequence[int], width: int = 0) -> torch.Tensor:
         return torch.tensor([*ids, *[0] * (width - len(ids))], device=self._device)
 
-    def _place(self, start: int) -> None:
-        self.runner.start.fill_(start)
-
     def _pass(self, ids: Sequence[int], start: int) -> tuple[torch.Tensor, torch.Tensor]:
         count = width = len(ids)
         if self._padded:
             width = next((w for w in WIDTHS if w >= count), count)
         span = self._span(start + width)
-        self._place(start)
-        graph = self._graph(width, span, start) if self._graphs is not None else None
+        self.runner.start.fill_(start)
+        graph = self._graph(width, span, start)
         if graph is None:
             numbers, rows = self._compute(self._tensor(ids, width), span)
         else:
@@ -161,7 +158,7 @@ class Passes:
                 self.no_graphs = f"{type(error).__name__}: {str(error).splitlines()[0][:80]}"
                 torch.cuda.synchronize()
             self.runner.restore(state)
-            self._place(start)
+            self.runner.start.fill_(start)
         return self._graphs and self._graphs[width, span]
 
     def _record(self, width: int, span: int) -> Any:
