@@ -38,17 +38,18 @@ DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 
 def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
-    whether it is sure."""
+    whether it is sure; unrated where they are not."""
     if job.known is not None or not job.rated or not edit.changed:
         return edit
     doubted = any(finding.kind in DOUBTED for finding in edit.findings)
     if doubted:
         edit = replace(edit, sure=False)
+    known = weights_of(model)
+    edit = replace(edit, unrated=known is None or edit.figures.certainty is None)
     if edit.figures.certainty is None:  # a named server says nothing of its choices
         return edit
     signals = signals_of(job, edit)
     edit = replace(edit, signals=signals)
-    known = weights_of(model)
     if known is None:
         return edit
     score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))

@@ -210,6 +210,7 @@ class Edit:
     signals: tuple[float, ...] = ()  # what its confidence is computed from
     confidence: float | None = None  # the probability that it is right, where that is known
     sure: bool | None = None  # whether it may be written without being confirmed
+    unrated: bool = False  # the model answered, and how likely its edits are right is not known
 
     @property
     def changed(self) -> bool:

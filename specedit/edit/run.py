@@ -130,7 +130,8 @@ def _confirmed(
     job = attempts[0].job
     while edit.changed:
         unsure = request.confirms_unsure and edit.sure is False
-        reply = sink.ask(Question(job, edit, unsure))
+        unrated = request.confirms_unsure and edit.unrated
+        reply = sink.ask(Question(job, edit, unsure, unrated))
         if reply.decision == "yes":
             return _as_chosen(job, edit, reply)
         if reply.decision == "no":

@@ -18,6 +18,7 @@ from typing import Any
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS
+from specedit.models.catalogue import of_driver
 
 INVARIANT = "VLLM_BATCH_INVARIANT"
 INVARIANT_FROM = (8, 0)  # compute capability, docs.vllm.ai/en/v0.32.0/features/batch_invariance
@@ -127,12 +128,7 @@ def environment(vllm: Installed | None, capability: tuple[int, int] | None) -> d
 
 def capability() -> tuple[int, int] | None:
     """The compute capability of the first NVIDIA GPU, from its driver's program."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    words = [program, "--query-gpu=compute_cap", "--format=csv,noheader"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
-    major, _, minor = done.stdout.strip().partition("\n")[0].partition(".")
+    major, _, minor = of_driver("compute_cap").partition(".")
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
