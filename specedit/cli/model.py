@@ -1,4 +1,4 @@
-"""`specedit model list | suggest | pull | verify | path | remove`: what is in the store.
+"""`specedit model list | suggest | try | pull | verify | path | remove`: what is in the store.
 
 Paths, tables and JSON go to stdout, the rest to stderr.
 """
@@ -8,16 +8,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specedit.cli.options import AsJson, argument, settled
+from specedit.cli.options import AsJson, argument, settings_options, settled
 from specedit.cli.streams import put_object, say
-from specedit.errors import ModelError
+from specedit.errors import DONE, ModelError, SpeceditError
+from specedit.settings import Resolved
 from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ Name = Annotated[
     str | None,
     typer.Argument(metavar="NAME", help="Catalogue name or hub id (default: the model in use)"),
 ]
+
+
+# The settings of `try`: what answers
+ANSWERS = ("server", "profile", "engine", "device", "threads", "weights", "adapter")
 
 
 @app.command("list")
@@ -355,6 +361,79 @@ def remove(
     item = resolve.find(name, store.store_path())
     freed = resolve.remove(item)
     say(f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here")
+
+
+@app.command("try")
+@settings_options(*ANSWERS)
+def try_model(
+    name: Name = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Your own cases: JSON lines, see specedit help models"),
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Run 20 small edits with checks: how many are right, and the seconds of each."""
+    from specedit.connect import connect
+    from specedit.edit import trial
+    from specedit.models import resolve
+    from specedit.settings import Settings
+    from specedit.view.colours import terminal
+    from specedit.view.live import Live
+
+    chosen = {setting: getattr(resolved.values, setting) for setting in ANSWERS}
+    wanted = name or resolved.values.model
+    if chosen["server"] in ("auto", "off"):  # a server in the background has another model
+        chosen["server"] = "off"
+        resolve.present(wanted)
+    settings = replace(Settings(), **chosen, model=wanted, allow="question")
+    to_do = trial.read_cases(cases) if cases else trial.read_cases()
+    done: list[trial.Result] = []
+    stopped: BaseException | None = None
+    with closing(connect(settings)) as backend, Live(terminal()) as live:
+        try:
+            for result in trial.results(to_do, settings, backend, live):
+                done.append(result)
+                live.stop()
+                word = f"wrong ({result.why})" if result.why else "right"
+                say(f"{result.case.id}: {word}, {result.seconds:.1f} s")
+        except (KeyboardInterrupt, SpeceditError) as problem:
+            stopped = problem
+            if not done:
+                raise
+    right, mean = sum(not result.why for result in done), fmean(result.seconds for result in done)
+    if as_json:
+        put_object(
+            {
+                "model": wanted,
+                "cases": len(to_do),
+                "right": right,
+                "wrong": len(done) - right,
+                "seconds_per_edit": round(mean, 3),
+                "interrupted": stopped is not None,
+                "results": [
+                    {
+                        "id": result.case.id,
+                        "right": not result.why,
+                        "why": result.why or None,
+                        "seconds": round(result.seconds, 3),
+                        "sure": result.edit.sure,
+                        "confidence": result.edit.confidence,
+                        "diff": result.edit.diff,
+                    }
+                    for result in done
+                ],
+            }
+        )
+    else:
+        of = f" of {len(done)}" + f" (of {len(to_do)} cases)" * (len(done) < len(to_do))
+        wrong = len(done) - right
+        print(f"{wanted}: {right}{of} right, {wrong} wrong, {mean:.1f} s per edit")
+    if stopped is not None:
+        raise stopped
+    return DONE
 
 
 def model_in_use() -> str:

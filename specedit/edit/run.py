@@ -73,7 +73,8 @@ def run_edit(
         if not attempts[0].passes(alone=request.alone):
             attempts = until_one_passes(attempts[0], backend, settings, sink, alone=request.alone)
         # 5 confirm: how likely it is right, and what the user says
-        edit = _rated(job, first_that_passes(attempts), located, backend)
+        edit = first_that_passes(attempts, keeps=request.keeps)
+        edit = _rated(job, edit, located, backend)
         edit = _confirmed(attempts, edit, located, request, backend, sink)
         # 6 write, with the original in the journal
         if journal is None or not edit.changed:
