@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -403,34 +402,15 @@ def try_model(
             stopped = problem
             if not done:
                 raise
-    right, mean = sum(not result.why for result in done), fmean(result.seconds for result in done)
+    right = sum(not result.why for result in done)
+    wrong, mean = len(done) - right, sum(result.seconds for result in done) / len(done)
     if as_json:
-        put_object(
-            {
-                "model": wanted,
-                "cases": len(to_do),
-                "right": right,
-                "wrong": len(done) - right,
-                "seconds_per_edit": round(mean, 3),
-                "interrupted": stopped is not None,
-                "results": [
-                    {
-                        "id": result.case.id,
-                        "right": not result.why,
-                        "why": result.why or None,
-                        "seconds": round(result.seconds, 3),
-                        "sure": result.edit.sure,
-                        "confidence": result.edit.confidence,
-                        "diff": result.edit.diff,
-                    }
-                    for result in done
-                ],
-            }
-        )
+        counts = {"model": wanted, "cases": len(to_do), "right": right, "wrong": wrong}
+        about = {"seconds_per_edit": round(mean, 3), "interrupted": stopped is not None}
+        put_object({**counts, **about, "results": [result.as_json() for result in done]})
     else:
-        of = f" of {len(done)}" + f" (of {len(to_do)} cases)" * (len(done) < len(to_do))
-        wrong = len(done) - right
-        print(f"{wanted}: {right}{of} right, {wrong} wrong, {mean:.1f} s per edit")
+        left = f" (of {len(to_do)} cases)" * (len(done) < len(to_do))
+        print(f"{wanted}: {right} of {len(done)}{left} right, {wrong} wrong, {mean:.1f} s per edit")
     if stopped is not None:
         raise stopped
     return DONE

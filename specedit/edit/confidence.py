@@ -59,10 +59,10 @@ def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
 
 
 def unconfirmed(edit: Edit, *, in_file: bool) -> Edit:
-    """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept.
+    """An Edit that is not known to be right and not confirmed: refused, its answer kept.
     `in_file`: the text is that of a file, to which the answer can be applied."""
     edit = keep(replace(edit, status="refused"))
-    text = "not written (unsure)"
+    text = "not written (unsure)" if edit.sure is False else "not written (not confirmed)"
     if edit.confidence is not None:
         text = f"not written (unsure: right with a probability of {edit.confidence:.0%})"
     if edit.kept:

@@ -7,7 +7,6 @@ or as the patterns `must` and `must_not`; and perhaps `file`, whose name gives t
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Iterator
@@ -79,10 +78,7 @@ def read_cases(path: Path = SHIPPED) -> list[Case]:
     return cases
 
 
-EXAMPLE = "A line is " + json.dumps(
-    {"file": "a.py", "instruction": "Let f return 2", "before": "…", "must": ["return 2"]},
-    ensure_ascii=False,
-)
+EXAMPLE = 'A line is {"file": "a.py", "instruction": "…", "before": "…", "must": ["return 2"]}'
 
 
 def _case(row: Any, number: str) -> Case:
@@ -90,19 +86,19 @@ def _case(row: Any, number: str) -> Case:
         raise ValueError("it is not an object")
     if unknown := sorted({*row} - {*FIELDS}):
         raise ValueError(f"{unknown[0][:60]!r} is not a field; {', '.join(FIELDS)} are")
-    texts = {}
+    texts, lists = {}, dict[str, Any]()
     for name in FIELDS[:4]:
         value = row.get(name, {"id": number, "file": "text"}.get(name, ""))
         if not isinstance(value, str) or not value.strip():
             raise ValueError(f"{name!r} must be a text that is not empty")
         value.encode()  # a ValueError where half a character stands alone
         texts[name] = value
-    lists: dict[str, Any] = {}
     for name in FIELDS[4:]:
         value = row.get(name, [])
-        lists[name] = tuple([value] if isinstance(value, str) else value)
-        if not isinstance(value, str | list) or not all(isinstance(x, str) for x in lists[name]):
+        value = [value] if isinstance(value, str) else value
+        if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
             raise ValueError(f"{name!r} must be a text or a list of texts")
+        lists[name] = tuple(value)
     if not any(lists.values()):
         raise ValueError("it does not say what is right: 'after', 'must' or 'must_not'")
     for name in FIELDS[5:]:
@@ -125,6 +121,12 @@ class Result:
     edit: Edit
     why: str
     seconds: float  # without loading the model
+
+    def as_json(self) -> dict[str, Any]:
+        edit, right = self.edit, not self.why
+        judged = {"id": self.case.id, "right": right, "why": self.why or None}
+        rated = {"sure": edit.sure, "confidence": edit.confidence}
+        return {**judged, "seconds": round(self.seconds, 3), **rated, "diff": edit.diff}
 
 
 def results(

@@ -95,7 +95,7 @@ class Settings:
     profile: str = _restricted(
         "specedit",
         "Send the prediction in the format of this kind of server, with --server URL",
-        *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "plain"),
+        *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "local", "plain"),
     )
     warm: bool = _restricted(False, "Keep the model in memory: start a server in the background")
     scope: str = _open(

@@ -107,6 +107,28 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
 
 
+@pytest.mark.parametrize(
+    ("typed", "code", "text"), [(b"y\n", 0, AFTER), (b"n\n", 2, BEFORE)], ids=["yes", "no"]
+)
+def test_the_edit_of_a_model_that_was_never_measured_is_asked_about(
+    file, script, typed, code, text
+):
+    script(**SAME)
+    result, shown = at_a_terminal(typed, "edit", WISH, file)
+    assert "not rated: read it. Write it? [y/n/o/h/q/?]" in re.sub(r"\x1b\[[0-9;?]*m", "", shown)
+    assert (result, file.read_text()) == (code, text)
+    assert ("not written (not confirmed)" in shown) == (code == 2)
+
+
+def test_without_a_terminal_it_is_written_and_said_to_be_unrated(file, script, inside):
+    script(**SAME)
+    done = inside("edit", WISH, file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, file.read_text()) == (0, AFTER)
+    assert (edit["confidence"], edit["sure"]) == (None, None)
+    assert b"not rated: read the diff" in done.stderr
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
 def test_what_was_not_written_is_written_by_the_command_that_the_message_names(
     file, script, inside, newline

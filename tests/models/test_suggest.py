@@ -54,7 +54,7 @@ SMALL = {
     0.49: replace(QWEN, layers=24, hidden=896, inner=4864, heads=14, kv_heads=2, head_size=64),
     1.54: replace(QWEN, hidden=1536, inner=8960, heads=12, kv_heads=2),
 }
-LIKE = {"nextcoder-7b": "qwen2.5-coder-7b", "qwen3-coder-30b-a3b": "qwen3-30b-a3b"}
+LIKE = {"qwen3-coder-30b-a3b": "qwen3-30b-a3b"}
 
 
 @pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
@@ -64,7 +64,7 @@ def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry):
     tied = tied or entry.parameters in SMALL
     names = [*shape.names(), *([] if tied else ["output.weight"])]
     types = {tensor: type_of(tensor, shape, tied).name for tensor in names}
-    if not entry.file and entry.name != "nextcoder-7b":
+    if not entry.file:
         types = dict.fromkeys(types, "BF16")
     four = four_bits(Checkpoint(shape, types, list, tied), Path("any.int4"))
     needed = [
