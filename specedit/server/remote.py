@@ -303,6 +303,9 @@ class RemoteBackend:
                         passes += 1
                         chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
                         emit(Written(chunk, (text,)))
+                if reader.closed and not self._profile.predicts:  # prose behind it takes minutes
+                    reason, usage = "stop", {"completion_tokens": passes}
+                    break
         ended = time.perf_counter()
         if not reason:
             raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")

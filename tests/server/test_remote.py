@@ -220,6 +220,15 @@ def test_an_answer_without_a_block_is_no_file(endpoint):
         answer(backend(endpoint))
 
 
+@pytest.mark.parametrize(("profile", "completion"), [("local", 1), ("vllm", 12)])
+def test_what_follows_the_block_is_not_waited_for_where_nothing_counts_it(
+    endpoint, profile, completion
+):
+    endpoint.answer = stream("```python\na = 2\n```\n", "Here I changed", " a to 2.")
+    result = answer(backend(endpoint, profile))
+    assert (result.text, result.reason, result.completion) == ("a = 2\n", "stop", completion)
+
+
 def test_a_cut_off_answer_says_so(endpoint):
     endpoint.answer = stream("```\na\n", reason="length", usage=None)
     found = answer(backend(endpoint))
