@@ -45,8 +45,8 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     files = fetched(settings.model, settings, partial(_report, emit))
     files = with_adapter(files, settings.adapter)
     adapter = files.adapter
+    tokenizer = load_tokenizer(files)  # refused before anything is converted
     engine = _engine(files, settings, store, emit)
-    tokenizer = load_tokenizer(files)
     small = None
     names = {name.strip() for name in settings.draft.split(",")}
     if settings.draft_model and names & {AUTO, *MODEL_NAMES}:

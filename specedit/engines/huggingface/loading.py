@@ -112,8 +112,7 @@ def _of_folder(files: ModelFiles, dtype: torch.dtype, device: str, weights: str)
     if not any(folder.glob("*.safetensors")):
         raise ModelError(
             f"{files.name} was converted for the exact engine, which keeps nothing else of it",
-            hint="Use --device cpu, or specedit model remove and pull, where the generic engine is "
-            "chosen.",
+            hint="Use --device cpu, or remove the model and pull it with this device and engine.",
         )
     stored = sum(header.nbytes for header in configuration.headers(folder).values())
     _check_layers(folder, known)
