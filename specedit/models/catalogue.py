@@ -180,10 +180,9 @@ def rows(machine: Machine) -> list[Row]:
 
 
 def best(rows_by_size: Sequence[Row]) -> Row:
-    """Of those that suit the one that most speaks for; else the smallest that can be suggested."""
+    """Of those that suit the one that most speaks for; else the smallest."""
     suiting = [row for row in rows_by_size if row.suits]
-    general = [row for row in rows_by_size if row.entry.general] or rows_by_size
-    return max(suiting, key=lambda row: row.entry.rank, default=general[0])
+    return max(suiting, key=lambda row: row.entry.rank, default=rows_by_size[0])
 
 
 def this_machine(cores: int) -> Machine:
