@@ -35,7 +35,6 @@ Name = Annotated[
 ]
 
 
-# The settings of `try`: what answers
 ANSWERS = ("server", "profile", "engine", "device", "threads", "weights", "adapter")
 
 
@@ -173,11 +172,10 @@ def suggest(as_json: AsJson = False) -> None:
         put_object({"suggested": best.entry.name, **here, "rows": objects})
         return
     _show_rows(rows, best)
-    entry = best.entry
-    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
-    card = f", a card with {store.sized(machine.card)}" if machine.card else ""
+    entry, kind = best.entry, best.card if best.card != "bf16" else ""
+    memory = f"{store.sized(machine.memory)} of memory, " * bool(machine.memory)
+    card = f", a card with {store.sized(machine.card)}" * bool(machine.card)
     what = "* suits this machine" if best.suits else "* is the smallest; none suits this machine"
-    kind = best.card if best.card != "bf16" else ""
     say(
         f"{what}: {memory}{machine.cores} cores{card}. Choose it: specedit config --user "
         f"model={entry.name}{f' weights={kind}' * bool(kind)}"
@@ -386,7 +384,7 @@ def try_model(
         chosen["server"] = "off"
         resolve.present(wanted)
     settings = replace(Settings(), **chosen, model=wanted, allow="question")
-    to_do = trial.read_cases(cases) if cases else trial.read_cases()
+    to_do = trial.read_cases(cases or trial.SHIPPED)
     done: list[trial.Result] = []
     stopped: BaseException | None = None
     with closing(connect(settings)) as backend, Live(terminal()) as live:

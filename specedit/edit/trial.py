@@ -48,17 +48,15 @@ class Case:
         or is as the patterns say."""
         if _plain(text) in map(_plain, self.after):
             return True
-        if not self.must and not self.must_not:
-            return False
-        there = all(pattern.search(text) for pattern in self.must)
-        return there and not any(pattern.search(text) for pattern in self.must_not)
+        there = bool(self.must or self.must_not) and all(p.search(text) for p in self.must)
+        return there and not any(p.search(text) for p in self.must_not)
 
 
 def _plain(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def read_cases(path: Path = SHIPPED) -> list[Case]:
+def read_cases(path: Path) -> list[Case]:
     """The cases of a file; an error names the line that is wrong."""
     try:
         text = regular.read(path, LARGEST_FILE).decode("utf-8-sig")

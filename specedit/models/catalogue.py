@@ -89,9 +89,8 @@ class Listed:
     def card_bytes(self, weights: str) -> float:
         """Bytes on a card: the embedding and experts have 16 bits, the output layer 8 at least."""
         wide = self.experts + self.output_layer
-        narrow = self.parameters - wide
-        head = 0.0 if weights == "bf16" else self.output_layer
-        return CARD_MORE + 1e9 * (2 * wide + CARD_WEIGHTS[weights] * narrow + head)
+        weight, head = CARD_WEIGHTS[weights], self.output_layer * (weights != "bf16")
+        return CARD_MORE + 1e9 * (2 * wide + weight * (self.parameters - wide) + head)
 
 
 FREE = frozenset({"Apache-2.0", "MIT"})

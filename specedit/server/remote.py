@@ -260,9 +260,8 @@ class RemoteBackend:
             return ()
         note = f"{self._sent:,} bytes were sent to {self._host}"
         sent = note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted"
-        unused = f"{self._host} reports nothing about the prediction: it is not used there"
-        if self._host in LOOPBACK:
-            unused += "; see --profile local in `specedit help server`"
+        see = "; see --profile local in `specedit help server`" * (self._host in LOOPBACK)
+        unused = f"{self._host} reports nothing about the prediction: it is not used there{see}"
         inexact = f"not exact there: rounding at {self._host} depends on its batches"
         why = f"{self._host} about the prediction: {self._why}"
         notes = ((unused, self._unused), (why, self._why), (inexact, self._inexact))

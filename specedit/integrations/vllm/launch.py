@@ -166,8 +166,7 @@ def flags(users: Sequence[str] = ()) -> list[str]:
 
 
 def check_recurrent(model: str, config: Mapping[str, Any]) -> None:
-    """Refuse a model with recurrent layers, by its config.json: vLLM corrupts its text where a step
-    without a draft follows one with a draft."""
+    """Refuse a model with recurrent layers: steps without a draft after one with corrupt it."""
     for part in (config.get("text_config"), config):
         fields = part if isinstance(part, Mapping) else {}
         kind = str(fields.get("model_type", ""))
