@@ -1,5 +1,6 @@
 """Shared by all tests: a store of their own, no settings from outside, the real 0.5B model."""
 
+import gc
 import itertools
 import os
 import shutil
@@ -51,6 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("SPECEDIT_KERNEL", None)
     os.environ["SPECEDIT_HOME"] = tempfile.mkdtemp(prefix="specedit-tests")
     build_the_tree()
+
+
+def pytest_collection_finish() -> None:
+    """What is here now stays: looking for garbage in it would take an eighth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

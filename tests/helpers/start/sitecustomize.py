@@ -6,6 +6,7 @@ opens a model, `inference.loading.load`, opens one that plays the script; a name
 edit is sure if the model's choices are clear.
 """
 
+import gc
 import json
 import os
 import sys
@@ -103,3 +104,4 @@ def install() -> None:
 
 
 install()
+gc.set_threshold(50_000, 20, 100)  # looking for garbage less often takes a tenth off the tests
