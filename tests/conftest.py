@@ -83,8 +83,15 @@ def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return folders()
 
 
+@pytest.fixture(scope="session")
+def _self_check() -> bytes:
+    """What the kernels' self-check has found here: with an empty store it is run again."""
+    path = Path(os.environ["SPECEDIT_HOME"]) / "kernels.json"
+    return path.read_bytes() if path.exists() else b""
+
+
 @pytest.fixture(autouse=True)
-def _isolated(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
+def _isolated(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path], _self_check: bytes) -> None:
     """No test reads this machine's settings or writes to its store."""
     for name in list(os.environ):
         if name.startswith("SPECEDIT_") or name == "TESTS_SCRIPT":
@@ -93,6 +100,8 @@ def _isolated(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
     for name in ("home", "config"):
         (folder / name).mkdir()
         monkeypatch.setenv(f"SPECEDIT_{name.upper()}", str(folder / name))
+    if _self_check:
+        (folder / "home" / "kernels.json").write_bytes(_self_check)
     monkeypatch.setenv("SPECEDIT_SERVER", "off")
 
 

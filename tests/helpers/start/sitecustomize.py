@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -74,8 +73,11 @@ PATCHES = {
 }
 
 
-class PatchFinder(MetaPathFinder):
-    """Patch the modules of PATCHES after they are imported."""
+class PatchFinder:
+    """Patch the modules of PATCHES after they are imported.
+
+    It has no base class: `importlib.abc` adds 15 ms to the start of each process.
+    """
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -96,7 +98,7 @@ class PatchFinder(MetaPathFinder):
 def install() -> None:
     """Patch what is imported from now on, here and in the processes that start from here."""
     if not any(type(finder).__name__ == "PatchFinder" for finder in sys.meta_path):
-        sys.meta_path.insert(0, PatchFinder())
+        sys.meta_path.insert(0, PatchFinder())  # type: ignore[arg-type]
     here = str(Path(__file__).parent)
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if here not in paths:
