@@ -84,7 +84,7 @@ def _case(row: Any, number: str) -> Case:
         raise ValueError("it is not an object")
     if unknown := sorted({*row} - {*FIELDS}):
         raise ValueError(f"{unknown[0][:60]!r} is not a field; {', '.join(FIELDS)} are")
-    texts, lists = {}, dict[str, Any]()
+    texts, lists = dict[str, Any](), dict[str, Any]()
     for name in FIELDS[:4]:
         value = row.get(name, {"id": number, "file": "text"}.get(name, ""))
         if not isinstance(value, str) or not value.strip():
