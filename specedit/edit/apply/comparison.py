@@ -222,8 +222,7 @@ class Comparison:
                 units.append(_Unit(self._shown(definition, other, holder), other.first))
             elif definition is not None and self._is_new(definition):
                 end = definition.last
-                start = self._remarks_above(units, n)
-                lines = tuple(self.lines[start:end])
+                lines = tuple(self.lines[n:end])
                 units.append(_Unit([[SnippetRow(lines, NEW, holder, begins=True, ends=True)]]))
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
@@ -263,22 +262,6 @@ class Comparison:
         kinds = self._kinds[definition.top : definition.last]
         return definition.kind != VALUE and LEFT_OUT not in kinds
 
-    def _remarks_above(self, units: list[_Unit], n: int) -> int:
-        """Where a new definition begins with the new comment that stands apart above it; that
-        comment is taken out of the units."""
-        at, start = len(units), n
-        while at and not self._kinds[start - 1] and not self.lines[start - 1].strip():
-            at, start = at - 1, start - 1
-        end = start
-        while at and units[at - 1].loose and is_remark(self.lines[start - 1]):
-            at, start = at - 1, start - 1
-        known = self._index.rows(2)
-        new = any(line.strip() not in known for line in self.lines[start:end])
-        if not new or (at and units[at - 1].loose):
-            return n
-        del units[at:]
-        return start
-
     def _shown(self, own: Definition, old: Definition, holder: Definition | None) -> list[_Chunk]:
         """The rows of a definition that the file has."""
         begin = self._begin(own, old)
@@ -311,12 +294,11 @@ class Comparison:
         """Whether the last line of a definition of the snippet is that of the file's."""
         a, b = own.last - 1, old.last - 1
         ours, theirs = self.lines[a].strip(), self.file[b].strip()
-        words = [line.split(None, 1)[:1] for line in (ours, theirs)]
         same = ours == theirs or (closes(ours) and closes(theirs))
-        same |= words[0] in (["return"], ["end"]) and words[0] == words[1]
+        same |= ours.split(None, 1)[:1] == theirs.split(None, 1)[:1] == ["return"]
         inside = all(child.last <= a for child in own.children)
         inside &= all(child.last <= b for child in old.children)
-        return same and inside and a > own.first and b > old.first and not self._kinds[a]
+        return same and inside and a > own.first and b > old.first
 
     def _begin(self, own: Definition, old: Definition) -> int:
         """Where the file's lines begin that a definition stands for: with its comments and
@@ -342,7 +324,7 @@ class Comparison:
             self.lines[a.first : a.last] == list(self.file[b.first : b.last])
             for a, b in pairs.items()
         )
-        if same or any(line and line[0] not in "{})];" and line != "end" for line in rest):
+        if same or any(line and line[0] not in "{})];" for line in rest):
             names = ", ".join(definition.name for definition in lost[:4])
             reason = f"shows `{old.name}` without `{names}` or `...`"
             self._refuse(self.lines[own.first], reason, [old], "put `...` where they stay")
@@ -372,8 +354,7 @@ class Comparison:
             removed: set[Definition] = set()
             for name in sorted(names):
                 found = self._named(inside, name, names) or self._named(free, name, names)
-                members = [member for member in found if member.kind not in (TYPE, SPACE)]
-                if len({self._holders.get(member) for member in members}) > 1:
+                if len({self._holders.get(member) for member in found}) > 1:
                     self._unclear(n, f"may remove one of several: `{name}`", found)
                 else:
                     removed |= set(found)
@@ -436,15 +417,10 @@ class Comparison:
             members = self.old
             while deeper := self._deeper(members, depth):
                 holder, members = deeper, deeper.children
-        ends = [
-            member.last for member in members if member.kind != VALUE and member not in self.removed
-        ]
+        ends = [member.last for member in members if member.kind != VALUE]
         at = len(self.file)
         if holder is not None:
-            ending = self.file[holder.last - 1]
-            at = holder.last - (closes(ending) or ending.strip() == "end")
-        while at and not self.file[at - 1].strip():
-            at -= 1
+            at = holder.last - closes(self.file[holder.last - 1])
         at = max(ends, default=at)
         before = self._added.setdefault(at, [])
         first = at == 0 or (not before and opens(self.file[at - 1]))
@@ -489,8 +465,7 @@ class Comparison:
             if n in self._whole:
                 old, begin = self._whole[n]
                 holder = self._holders.get(old)
-                while holder is not None and holder not in self._partial:
-                    holder = self._holders.get(holder)
+                holder = holder if holder in self._partial else None
                 above, lines = tuple(file[old.top : begin]), tuple(file[begin : old.last])
                 yield FileColumn((WHOLE, old.first), file[old.first], lines, holder, above)
                 n = old.last
@@ -516,8 +491,6 @@ class Comparison:
         for old in sorted(self.removed, key=lambda definition: definition.first):
             gone |= set(range(old.top, old.last))
             above, below = old.top - 1, old.last
-            while above in gone:
-                above -= 1
             after = file[below].strip() if below < len(file) else ""
             if above >= 0 and opens(file[above]) and not after:
                 while below < len(file) and not file[below].strip():

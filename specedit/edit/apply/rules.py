@@ -590,7 +590,7 @@ def _is_known(merge: Merge, chunk: range, n: int, new: set[str]) -> bool:
     rows, columns, path = merge.rows, merge.columns, merge.path
     text, step = rows[n].text, path[n]
     word = next(iter(text.strip(" \t}").split(None, 1)), "").partition("(")[0]
-    if rows[n].column or rows[n].part != LINE or word not in BRANCHES or merge.equal(n):
+    if rows[n].column or word not in BRANCHES or merge.equal(n):
         return True
     depth = len(margin(text))
     end = next((k for k in chunk if k > n and len(margin(rows[k].text)) <= depth), chunk.stop)
@@ -684,13 +684,6 @@ def _elsewhere(merge: Merge) -> Iterator[RuleMatch]:
 
 def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
     """Whether a row is in a block that begins with a new line."""
-    rows, depth = merge.rows, len(margin(merge.rows[n].text))
-    for above in range(n - 1, -1, -1):
-        if rows[above + 1].apart:
-            return False
-        if rows[above].text.strip():
-            size = len(margin(rows[above].text))
-            ends = closes(rows[n].text) and size == depth
-            if size < depth or (ends and rows[above].text.rstrip()[-1:] in "{(["):
-                return not path[above].matched and not path[above].gone
-    return False
+    above = enclosing([row.text for row in merge.rows[: n + 1]], n)
+    apart = above is None or any(row.apart for row in merge.rows[above + 1 : n + 1])
+    return above is not None and not apart and not path[above].matched
