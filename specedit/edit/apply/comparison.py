@@ -19,6 +19,7 @@ from specedit.edit.apply.definitions import (
     TYPE,
     VALUE,
     Definition,
+    Pairs,
     continuous,
     paired,
     reindented,
@@ -42,7 +43,6 @@ LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
 HEAD, END = "head", "end"  # of a definition that is shown in part
 BOUND = frozenset({WHOLE, NEW, HEAD, END})  # a definition, or an end of one
 Key = tuple[str, int]  # of a column: what it is, and its first line in the file, from 0
-Pairs = dict[Definition, Definition]  # the snippet's definitions, and the file's
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,9 @@ class Comparison:
         """The snippet's definitions, and the file's for which they stand. One that stands for the
         holder of another's is read as lines with its members."""
         while True:
-            found = paired(own, every, lines, self.file, self.language, self._holders)
+            pairs, _ = paired(own, every, lines, self.file, self.language, self._holders)
             spans = sorted(
-                ((old.first, -old.last, shown) for shown, old in found.pairs),
+                ((old.first, -old.last, shown) for shown, old in pairs.items()),
                 key=lambda span: span[:2],
             )
             outer = {shown for (_, last, shown), (first, *_) in pairwise(spans) if first < -last}
@@ -177,10 +177,9 @@ class Comparison:
         lines: Sequence[str],
         members: Pairs | None = None,
     ) -> Pairs:
-        found = paired(own, old, lines, self.file, self.language, members)
-        pairs = dict(found.pairs)
+        pairs, unsure = paired(own, old, lines, self.file, self.language, members)
         holders = {self._holders.get(old) for old in pairs.values()}
-        for definition, others in found.unsure:
+        for definition, others in unsure:
             here = [other for other in others if self._holders.get(other) in holders]
             if len(here) == 1:
                 pairs[definition] = here[0]

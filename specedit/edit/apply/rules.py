@@ -465,40 +465,28 @@ def _ends_block(text: str) -> bool:
 
 @rule(
     DOUBTS,
-    "would keep the line below it from running: `{below}`",
-    "show the line below it, or remove that with a diff",
-    case="an error above lines that stay",
-)
-def _unreached(merge: Merge) -> Iterator[RuleMatch]:
-    """New lines that end a block above lines of it that the snippet does not show."""
-    for n, row in enumerate(merge.rows):
-        step = merge.path[n]
-        if row.part != LINE or step.matched or not merge.ends(n) or not _ends_block(row.text):
-            continue
-        below = merge.below(n)
-        if below is None or opens(below.text) or closes(below.text):
-            continue
-        if margin(below.text) == margin(row.text):
-            yield RuleMatch(row.text, _span([below]), {"below": short(below.text.strip())})
-
-
-@rule(
-    DOUBTS,
-    "would never run, as the line above it ends the block: `{above}`",
-    "show the line above it, or remove that with a diff",
-    case="a return after one that stays",
+    "{why}: `{other}`",
+    "show that line, or remove it with a diff",
+    case="an error above lines that stay; a return after one that stays",
 )
 def _never_run(merge: Merge) -> Iterator[RuleMatch]:
-    """New lines below a line of the file that ends their block, and that the snippet does not
-    show."""
+    """New lines that end a block above lines of it, or stand below a line that ends theirs, where
+    the snippet does not show these."""
     for n, (row, step) in enumerate(zip(merge.rows, merge.path, strict=True)):
-        if row.part != LINE or step.matched or step.gone or not step.kept or not row.text.strip():
+        if row.part != LINE or step.matched or step.gone:
             continue
-        above = merge.above(n)
-        if above is None or opens(above.text) or closes(row.text) or not _ends_block(above.text):
-            continue
-        if margin(above.text) == margin(row.text):
-            yield RuleMatch(row.text, _span([above]), {"above": short(above.text.strip())})
+        pairs = []  # the line that is not shown, what stands first, what is below it, why
+        if merge.ends(n) and (below := merge.below(n)) is not None:
+            why = "would keep the line below it from running"
+            pairs.append((below, row.text, below.text, why))
+        if step.kept and (above := merge.above(n)) is not None:
+            why = "would never run, as the line above it ends the block"
+            pairs.append((above, above.text, row.text, why))
+        for other, first, second, why in pairs:
+            ends = _ends_block(first) and not opens(first) and not closes(second)
+            if ends and margin(first) == margin(second):
+                words = {"why": why, "other": short(other.text.strip())}
+                yield RuleMatch(row.text, _span([other]), words)
 
 
 @rule(
