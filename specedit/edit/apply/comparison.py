@@ -77,7 +77,6 @@ class FileColumn:
     lines: tuple[str, ...]
     owner: Definition | None = None
     above: tuple[str, ...] = ()  # comments and attributes that go with it
-    free: bool = False  # the change says that it is removed
     fixed: bool = False  # new, and in its place
     moved: bool = False  # a new definition of the snippet has it
     defines: bool = False  # a definition begins here
@@ -113,7 +112,6 @@ class Comparison:
         self.old, self.file, self.language, self._kinds = old, file, language, shown.kinds
         self.refused: list[Ambiguity] = []
         self.removed: set[Definition] = set()  # that comments of the snippet name
-        self.words: dict[int, set[str]] = {}  # in such comments, by their lines
         self.shown: set[Definition] = set()  # of the file's definitions, by the snippet
         every = [inner for definition in old for inner in definition.walk()]
         self.defined = [definition for definition in every if definition.kind != VALUE]
@@ -337,8 +335,8 @@ class Comparison:
         old: Sequence[Definition],
         pairs: Pairs,
     ) -> None:
-        """Note what the comments of a holder remove: definitions, or other lines with a name. What
-        is where the comment stands goes, before what has its name elsewhere."""
+        """Note what the comments of a holder remove: definitions. What is where the comment stands
+        goes, before what has its name elsewhere."""
         inner = {n for definition in own for n in range(definition.first, definition.last)}
         free = [definition for definition in old if definition not in pairs.values()]
         for n in range(first, last):
@@ -363,8 +361,8 @@ class Comparison:
             types = {definition.name for definition in removed if definition.kind == TYPE}
             removed |= {other for other in free if other.name.partition(".")[0] in types}
             self.removed |= removed
-            if names and not removed:
-                self.words[n] = names
+            if not removed:
+                self._unclear(n, "removes no definition of this name", ())
 
     def _unclear(self, n: int, reason: str, found: Sequence[Definition]) -> None:
         self._refuse(self.lines[n], reason, found, "remove it with a diff")
@@ -452,7 +450,6 @@ class Comparison:
         hidden = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
         hidden |= self._removed_lines()
         defining = {definition.first for definition in every if definition.kind != VALUE}
-        names = set[str]().union(*self.words.values())
         new = {line.strip() for row in self.rows if row.part == NEW for line in row.lines}
         n = 0
         while n <= size:
@@ -477,7 +474,6 @@ class Comparison:
                     (line,),
                     owners[n],
                     above=tuple(file[begins[n].top : n]) if n in begins else (),
-                    free=any(name in line for name in names),
                     moved=bool(line.strip()) and line.strip() in new,
                     defines=n in defining,
                 )

@@ -176,23 +176,6 @@ def reasons_to_refuse(merge: Merge, group: int | None = None) -> list[Ambiguity]
     return []
 
 
-@rule(
-    LINES,
-    "says what is removed, and it is not here",
-    "show more lines around it",
-    case="a comment that removes a name that the file does not have",
-)
-def _not_removed(merge: Merge) -> Iterator[RuleMatch]:
-    """The comments that say that lines are removed, where no such line goes."""
-    at, texts = 0, list[str]()
-    for step in merge.path:
-        texts += [] if step.kept else [column.text for column in merge.columns[at : step.at]]
-        at = max(at, step.at + step.matched)
-    for n, names in merge.comparison.words.items():
-        if not any(name in text for text in texts for name in names):
-            yield RuleMatch(merge.comparison.lines[n])
-
-
 def _gaps(merge: Merge) -> Iterator[tuple[int, list[str], list[FileColumn]]]:
     """For each row that is one of the file's, the new lines above it, back to the row before, and
     the lines of code that go."""
@@ -202,7 +185,7 @@ def _gaps(merge: Merge) -> Iterator[tuple[int, list[str], list[FileColumn]]]:
             at, new = step.at, []
         if step.matched:
             gone = merge.columns[at : step.at]
-            yield n, new, [line for line in gone if _is_code(line.text) and not line.free]
+            yield n, new, [line for line in gone if _is_code(line.text)]
             at, new = step.at + 1, []
         elif not step.gone:
             new += [line for line in row.lines if line.strip()]
