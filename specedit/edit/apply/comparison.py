@@ -413,7 +413,12 @@ class Comparison:
         if holder is None:
             members = self.old
             while deeper := self._deeper(members, depth):
-                holder, members = deeper, deeper.children
+                holder, members = deeper[0], deeper[0].children
+                if len(deeper) > 1:
+                    reason = f"may be a member of each of {len(deeper)} types"
+                    self._refuse(
+                        lines[0], reason, deeper, "show the line that its type begins with"
+                    )
         ends = [member.last for member in members if member.kind != VALUE]
         at = len(self.file)
         if holder is not None:
@@ -424,10 +429,10 @@ class Comparison:
         python = self.language is not None and self.language.name == "python"
         before += [*([] if first else [""] * (1 + (python and not depth))), *lines]
 
-    def _deeper(self, members: Sequence[Definition], depth: int) -> Definition | None:
-        """The type that a new definition as deep as its members belongs to, where it is one."""
+    def _deeper(self, members: Sequence[Definition], depth: int) -> list[Definition]:
+        """The types that a new definition may belong to, as it is as deep as their members."""
         if not depth and any(member.kind == CALLED for member in members):
-            return None
+            return []
         inside = [
             member
             for member in members
@@ -435,7 +440,7 @@ class Comparison:
             and any(len(margin(self.file[child.first])) == depth for child in member.children)
         ]
         shown = [definition for definition in inside if self.shown & set(definition.walk())]
-        return shown[0] if len(shown) == 1 else inside[-1] if inside else None
+        return shown or inside
 
     def _columns(self, every: Sequence[Definition]) -> Iterator[FileColumn]:
         file, size = self.file, len(self.file)
