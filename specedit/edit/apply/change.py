@@ -68,6 +68,7 @@ _MARKS = re.compile(r"(?m)^([+\- ]?)\ufeff")  # of files that begin with one
 _COMMENT_PATH = re.compile(
     r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
 )
+_COMMENT_EDGE = re.compile(r"(?m)^\s*/\*|\*/")
 # Names of fields, in lower case, without `_` and `-`.
 _PATHS = (
     *("filepath", "path", "file", "filename", "targetfile"),
@@ -379,9 +380,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
         if (match := _FENCE.fullmatch(line)) is None:
             continue
         depth = len(margin(opening[0])) if opening else 0
-        deeper = len(margin(line)) > depth
+        quoted = opening is None or len(margin(line)) > depth
         spend((number - start) / 10)
-        if deeper and _in_docstring(lines[start:number]):
+        if _in_code(lines[start:number], quoted):
             continue
         if opening is None:
             opening, start = match, number + 1
@@ -395,10 +396,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
             opening, start = None, number + 1
 
 
-def _in_docstring(above: Sequence[str]) -> bool:
-    """Whether a line below these is in a text of Python, which may have fences of its own."""
+def _in_code(above: Sequence[str], quoted: bool) -> bool:
+    """Whether a line below these is in a comment of several lines or, where it may be `quoted`, in
+    a text of Python: these have fences of their own."""
     text = "\n".join(above)
-    return any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
+    in_comment = _COMMENT_EDGE.findall(text)[-1:] not in ([], ["*/"])
+    return in_comment or (quoted and any(text.count(quotes) % 2 for quotes in ('"""', "'''")))
 
 
 def _tool_calls(text: str) -> Iterator[FileChange]:
