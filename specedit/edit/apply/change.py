@@ -380,9 +380,9 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
         if (match := _FENCE.fullmatch(line)) is None:
             continue
         depth = len(margin(opening[0])) if opening else 0
-        quoted = opening is None or len(margin(line)) > depth
+        deeper = len(margin(line)) > depth
         spend((number - start) / 10)
-        if _in_code(lines[start:number], quoted):
+        if (deeper or opening is None) and _in_code(lines[start:number], in_block=bool(opening)):
             continue
         if opening is None:
             opening, start = match, number + 1
@@ -396,12 +396,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
             opening, start = None, number + 1
 
 
-def _in_code(above: Sequence[str], quoted: bool) -> bool:
-    """Whether a line below these is in a comment of several lines or, where it may be `quoted`, in
-    a text of Python: these have fences of their own."""
+def _in_code(above: Sequence[str], in_block: bool) -> bool:
+    """Whether a line below these is in a text of Python or, outside of a block, in a comment of
+    several lines: these have fences of their own. A block may leave out where a comment ends."""
     text = "\n".join(above)
     in_comment = _COMMENT_EDGE.findall(text)[-1:] not in ([], ["*/"])
-    return in_comment or (quoted and any(text.count(quotes) % 2 for quotes in ('"""', "'''")))
+    return (in_comment and not in_block) or any(text.count(q) % 2 for q in ('"""', "'''"))
 
 
 def _tool_calls(text: str) -> Iterator[FileChange]:
