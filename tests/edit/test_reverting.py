@@ -1,5 +1,6 @@
 """Changes that an instruction does not ask for are reverted."""
 
+import pytest
 from case_files import rows
 from effort import examples
 from hypothesis import given
@@ -36,6 +37,24 @@ def test_a_change_of_form_alone_is_reverted_unless_it_is_all_of_the_answer(old, 
 def test_a_change_that_means_something_stays(old, new):
     edited = edit(SUBTRACT, PY, *ALL, replace=[[old, new]])
     assert edited.proposed == PY.replace(old, new) and "reverted" not in edited.kinds
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        pytest.param("import os\n", f"{SUBTRACT}\n\nimport os\n", id="instruction"),
+        pytest.param("    return g(a, b)\n", "    return g(a, b)\n\n[other lines]\n", id="gap"),
+    ],
+)
+def test_lines_of_the_question_that_an_answer_repeats_are_left_out(old, new):
+    edited = edit(SUBTRACT, PY, "--whole", replace=[[old, new], ["a + b", "a - b"]])
+    assert edited.text == PY.replace("a + b", "a - b") and "reverted" in edited.kinds
+
+
+def test_a_line_that_the_file_has_stays_though_the_instruction_is_the_same():
+    text = f"# {SUBTRACT}\n{PY}"
+    edited = edit(f"# {SUBTRACT}", text, "--whole", replace=[["a + b", "a - b"]])
+    assert edited.text == text.replace("a + b", "a - b")
 
 
 def test_comments_stay_where_the_instruction_is_about_comments():
