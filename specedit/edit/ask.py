@@ -99,7 +99,7 @@ def checked(job: Job, answer: Answer) -> Checked:
     if job.tidies:
         from specedit.edit import reverting  # with what it needs 9 ms
 
-        for revert in (reverting.without_question, reverting.without_form_changes):
+        for revert in (reverting.without_instruction, reverting.without_form_changes):
             text, reverted = revert(job.about.text, text, job.about.language, job.instruction)
             findings += reverted
     result = job.check(text)

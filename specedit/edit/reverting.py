@@ -1,5 +1,5 @@
-"""Reverts what stands next to what an instruction asks for, before an answer is judged: lines of
-the question that the model repeats, and changes of form: white space, quotes, wrapping, comments.
+"""Reverts what stands next to what an instruction asks for, before an answer is judged: the
+instruction itself, and changes of form: white space, quotes, wrapping, comments.
 
 A change of form is reverted where it stands alone. A changed line next to it may need it: new
 indentation, a comment about the new code.
@@ -14,7 +14,7 @@ from specedit.check.finding import Finding, Spot
 from specedit.check.new_code import ABOUT_COMMENTS, bare
 from specedit.check.parsed import parsed_text
 from specedit.syntax.languages import Language
-from specedit.syntax.lines import GAP, changed_runs, lines_of
+from specedit.syntax.lines import changed_runs, lines_of
 
 INDENTED = frozenset({"python", "yaml"})  # where indentation alone has a meaning
 _Lines = tuple[Sequence[str], Sequence[str]]  # before, after
@@ -49,30 +49,23 @@ def without_form_changes(
     return "".join([*pieces, *new[at:]]), [Finding("reverted", what, tuple(form))]
 
 
-def without_question(
+def without_instruction(
     before: str, after: str, language: Language | None, instruction: str
 ) -> tuple[str, list[Finding]]:
-    """`after` without added lines of the question: the whole instruction, and the mark for lines
-    that are not shown. A refusal would keep the user from an answer that is else right."""
-    if language is None or not language.grammar or language.name in PROSE:
+    """`after` without added lines that are the whole instruction, which the model repeats in front
+    of an answer that is else right."""
+    asked = instruction.strip()
+    if language is None or not language.grammar or language.name in PROSE or asked in before:
         return after, []
-    repeated = {instruction.strip(), GAP}
-    old, new = lines_of(before), lines_of(after)
-    pieces: list[str] = []
-    spots: list[Spot] = []
-    at = 0
-    for a, b, c, d in changed_runs(old, new):
-        left = [line for line in new[c:d] if line.strip() not in repeated]
-        dropped = len(left) < d - c and not any(line.strip() in repeated for line in old[a:b])
-        if dropped:
-            spots.append(Spot(a + 1))
-        added_blank = a == b and not any(map(str.strip, left))
-        pieces += [*new[at:c], *(() if dropped and added_blank else left if dropped else new[c:d])]
-        at = d
-    if not spots:
+    lines = lines_of(after)
+    kept = [line for line in lines if line.strip() != asked]
+    if len(kept) == len(lines):
         return after, []
-    text = "left out: lines of the question that the answer repeats"
-    return "".join([*pieces, *new[at:]]), [Finding("reverted", text, tuple(spots))]
+    first = next(line for line, text in enumerate(lines, 1) if text.strip() == asked)
+    if first == 1 and not before.startswith("\n"):  # with the blank lines that follow it
+        kept = lines_of("".join(kept).lstrip("\n"))
+    text = "left out: the instruction, which the answer repeats"
+    return "".join(kept), [Finding("reverted", text, (Spot(first),))]
 
 
 def _is_form(lines: _Lines, code: _Lines, language: str, instruction: str) -> bool:
