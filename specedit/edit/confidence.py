@@ -22,6 +22,7 @@ from specedit.check.finding import UNSURE, Finding
 from specedit.edit.backend import ModelInfo
 from specedit.edit.job import Job
 from specedit.edit.report import Edit, keep
+from specedit.settings import Settings
 
 SIGNALS = (
     "total",  # root of the sum of -log p over all tokens
@@ -36,7 +37,7 @@ SIGNALS = (
 DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 
 
-def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
+def rated(job: Job, edit: Edit, model: ModelInfo | None, settings: Settings) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
     whether it is sure; unrated where they are not."""
     if job.known is not None or not job.rated or not edit.changed:
@@ -54,8 +55,15 @@ def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
         return edit
     score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))
     chance = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
-    sure = chance >= known["sure"] and not doubted
+    sure = chance >= _threshold(known["sure"], settings) and not doubted
     return replace(edit, confidence=round(chance, 3), sure=sure)
+
+
+def _threshold(usual: float, settings: Settings) -> float:
+    """The chance from which on an edit is sure; a repository only raises it."""
+    if "sure" in settings.from_repository:
+        return max(settings.sure, usual)
+    return settings.sure or usual
 
 
 def unconfirmed(edit: Edit, *, in_file: bool) -> Edit:

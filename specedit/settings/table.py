@@ -110,6 +110,11 @@ class Settings:
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
     json: bool = _restricted(False, "Print one JSON object on stdout")
     ask: bool = _restricted(False, "Ask before each hunk; --yes asks nothing")
+    sure: float = _open(
+        0.0,
+        "Write an edit unasked if it is right with this probability (0: the model's own limit)",
+        most=1,
+    )
     allow: str = _restricted("", "Accept these kinds of findings (specedit help edit lists them)")
     strict: bool = _restricted(False, "Refuse edits with notes, too")
     check_with: str = _restricted(

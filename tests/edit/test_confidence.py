@@ -50,6 +50,32 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(file, script, insid
     assert f"specedit apply {file} {edit['kept']}" in edit["problems"][0]
 
 
+@pytest.mark.parametrize(
+    ("repository", "flags", "code"),
+    [
+        pytest.param("", (), 2, id="model"),
+        pytest.param("", ("--sure", "0.05"), 0, id="user lowers"),
+        pytest.param("sure = 0.05", (), 2, id="repository cannot lower"),
+        pytest.param("sure = 0.99", ("--sure", "0.05"), 0, id="user beats repository"),
+    ],
+)
+def test_the_user_sets_from_which_probability_on_an_edit_is_sure(
+    file, script, inside, repository, flags, code
+):
+    (file.parent / "pyproject.toml").write_text(f"[tool.specedit]\n{repository}\n")
+    doubtful(script, margin=5.0)
+    done = inside("edit", WISH, file, "--json", *flags)
+    (edit,) = json.loads(done.stdout)["files"]
+    assert 0.05 < edit["confidence"] < 0.6
+    assert (done.returncode, edit["sure"]) == (code, code == 0)
+
+
+def test_a_repository_can_raise_the_probability(file, script, inside):
+    (file.parent / "pyproject.toml").write_text("[tool.specedit]\nsure = 0.95\n")
+    doubtful(script, margin=20.0)
+    assert inside("edit", WISH, file).returncode == 2
+
+
 def test_a_rename_is_not_rated(file, script, inside):
     """Syntax decides its places; the model decides about mentions alone."""
     file.write_text("def total(items):  # the total\n    return sum(items)\n")
