@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -340,12 +339,12 @@ def model_in_use() -> str:
 
 def _fetched(model: str) -> ModelFiles:
     """The files of a model, downloaded where they are not here; the download is shown."""
-    from specedit.engines.exact.conversion import convert_fetched
+    from specedit.inference.loading import converting
     from specedit.models.resolve import resolve
     from specedit.models.store import store_path
 
     with _watching() as report:
-        use = partial(convert_fetched, store_path(), settled().values.weights, report)
+        use = converting(settled().values, store_path(), report)
         return resolve(model, report=report, use=use)
 
 

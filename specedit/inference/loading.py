@@ -23,12 +23,12 @@ from specedit.inference.model import LoadedModel
 from specedit.models.adapter import with_adapter
 from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
-from specedit.models.store import ModelFiles, store_path
+from specedit.models.store import ModelFiles, Use, store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.engines.exact.guessing import Guesser
-    from specedit.models.store import FetchProgress
+    from specedit.models.store import FetchProgress, Report
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -42,7 +42,7 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
-    files = _files(settings.model, store, settings.weights, emit)
+    files = _files(settings.model, store, settings, emit)
     files = with_adapter(files, settings.adapter)
     adapter = files.adapter
     engine = _engine(files, settings, store, emit)
@@ -85,7 +85,7 @@ def _draft_model(
     from specedit.models.resolve import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
-    files = _files(settings.draft_model, store, settings.weights, emit)
+    files = _files(settings.draft_model, store, replace(settings, adapter="none"), emit)
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = _engine(files, replace(settings, engine=engine_name), store, emit)
@@ -95,13 +95,21 @@ def _draft_model(
     return small
 
 
-def _files(model: str, store: Path, weights: str, emit: Emit) -> ModelFiles:
-    from specedit.engines.exact.conversion import convert_fetched
-
+def _files(model: str, store: Path, settings: Settings, emit: Emit) -> ModelFiles:
     report = partial(_report, emit)
-    return resolve(
-        model, home=store, report=report, use=partial(convert_fetched, store, weights, report)
-    )
+    return resolve(model, home=store, report=report, use=converting(settings, store, report))
+
+
+def converting(settings: Settings, store: Path, report: Report) -> Use:
+    """Convert weights while they are fetched: those of a GGUF file where the exact engine will run
+    them."""
+    from specedit.engines.exact.conversion import convert_arriving, convert_fetched
+    from specedit.engines.exact.kernels.library import why_not
+
+    shards = partial(convert_fetched, store, settings.weights, report)
+    if settings.engine == "huggingface" or why_not() or _other_device(settings.device):
+        return Use(shards)
+    return Use(shards, partial(convert_arriving, store, settings.weights, settings.adapter, report))
 
 
 def _report(emit: Emit, step: FetchProgress) -> None:
@@ -141,7 +149,13 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> E
 
 
 def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | None:
-    device = settings.device
+    from specedit.engines.exact.engine import available
+
+    return _other_device(settings.device) or available(files, store, settings.weights)
+
+
+def _other_device(device: str) -> str | None:
+    """Why the exact engine, which runs on CPUs, does not run on the device that is set."""
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
     if device == "auto":
@@ -152,9 +166,7 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
 
             if (device := pick_device("auto")) != "cpu":
                 return f"this machine has a {device} device"
-    from specedit.engines.exact.engine import available
-
-    return available(files, store, settings.weights)
+    return None
 
 
 def choose_heads(
