@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from case_files import rows
+from command_line import at_a_terminal
 from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
@@ -149,3 +150,10 @@ def test_a_machine_that_was_not_measured_says_so(tmp_path, monkeypatch):
 
 def test_the_quality_of_the_default_is_shown():
     assert CliRunner().invoke(app, ["suggest"]).stdout.count("16 %") == 1
+
+
+def test_on_a_narrow_terminal_notes_are_lines_after_the_table(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    code, shown = at_a_terminal(b"", "model", "suggest")
+    assert code == 0 and "…" not in shown
+    assert "qwen2.5-coder-3b: its licence allows research only" in shown
