@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 import signal
 import subprocess
 import sys
@@ -10,12 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import examples
 import pytest
 from command_line import interruptible
-
-from specedit.models import resolve
-from specedit.settings import Settings
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_home")]
 
@@ -65,25 +60,6 @@ def test_a_hostile_prediction_changes_nothing_but_the_time(specedit, tmp_path):
         passes.append(one["passes"])
     assert len(digests) == 1
     assert max(passes) == passes[-1]
-
-
-def test_the_commands_of_readme_work_as_written_with_the_default_model(tmp_path, monkeypatch):
-    monkeypatch.delenv("SPECEDIT_MODEL")
-    if resolve.local(Settings().model) is None:
-        pytest.skip("it is not here: specedit model pull")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    clone = examples.repository(tmp_path / "clone")
-    readme = [body for page, body in examples.blocks("sh") if page == "README"]
-    for words in (words for body in readme for words in examples.commands(body)):
-        program, command, *_ = shlex.split(words, comments=True)
-        if program != "specedit" or command not in ("edit", "rename", "undo"):
-            continue  # installs, or has a test of its own
-        if command != "undo":
-            clone.git("checkout", "-q", ".")
-        done = subprocess.run(
-            words, shell=True, cwd=clone.root, env={**os.environ, "PATH": path}, capture_output=True
-        )
-        assert done.returncode == int("--check" in words), (words, done.stderr.decode())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
