@@ -167,9 +167,10 @@ def suggest(as_json: AsJson = False) -> None:
             }
             for row in rows
         ]
-        here = {"memory": machine.memory or None, "cores": machine.cores}
-        here |= {"card": machine.card or None, "edit": TYPICAL_EDIT}
-        put_object({"suggested": best.entry.name, **here, "rows": objects})
+        here = {"memory": machine.memory or None, "card": machine.card or None}
+        here |= {"cores": machine.cores}
+        shown = {"suggested": best.entry.name, "edit": TYPICAL_EDIT, "rows": objects}
+        put_object({**shown, **here})
         return
     _show_rows(rows, best)
     entry, kind = best.entry, best.card if best.card != "bf16" else ""
