@@ -409,7 +409,7 @@ class Typing(Lookup):
         if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
         if not result:
-            return tuple(self.scopes.owners_named(name)) or None
+            return tuple(self.scopes.owners_named(name)) or self.rules.embedded(self, owners)
         known = self.type_of_declared(result[0], deep + 1)
         if known and any(owner.module is None for owner in known):
             return known

@@ -311,6 +311,10 @@ class Rules(Tables):
         """The class of a member, also where its generic class is given it. `known`: without."""
         return known
 
+    def embedded(self, typing: Typing, owners: Sequence[Owner]) -> Known:
+        """The outside types that give a member which no class of the tree has."""
+        return None
+
     def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
         """Whether a loop over an expression of a type takes out keys, whose class is not asked."""
         return typing.head(typed) in self.keyed
