@@ -351,6 +351,11 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     literal = _is_literal(resolved, each) or shorthand
     if literal and not _is_used(each) and not types and of_class:
         return "an object literal of no known type has it"
+    wanted = [owner for it in chosen for owner in it.owners]
+    for path, _ in resolved.parts(each) if each not in theirs else ():
+        typing = resolved.typings[path]
+        if any(resolved.rules.is_alike(typing, own, up) for own in each.owners for up in wanted):
+            return "a type without a name has the same members"
     mine = [declared for declared in resolved.chosen_declarations() if declared.is_own]
     if mine and all(declared.node.type in resolved.rules.constants for declared in mine):
         return ""  # nothing overrides an enum's constant

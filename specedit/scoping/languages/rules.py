@@ -356,6 +356,10 @@ class Rules(Tables):
         """Pairs of members of a name that are one thing because of how a file uses their types."""
         yield from ()
 
+    def is_alike(self, typing: Typing, owner: Owner, other: Owner) -> bool:
+        """Whether a type that is written in place has the members of another, and no more."""
+        return False
+
     # writing
 
     def rewrite(
