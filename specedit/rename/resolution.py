@@ -207,7 +207,10 @@ def resolve_name(
         ]
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
+        visible = [each for each in visible if not _is_literal(resolved, each)] or visible
+        alone = [each for each in visible if not _is_of_class(each)]  # as a bare name says
+        others = [each for each in visible if not all(owner.name for owner in each.owners)]
+        resolved.chosen = [x for x in visible if x in alone or x in others] if alone else visible
     _include_clear_uses(resolved, ours)
     resolved.parameters_stored(bare, ours, derived=derived)
     _sort_unchosen(resolved, theirs)
