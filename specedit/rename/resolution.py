@@ -384,8 +384,11 @@ def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether a member may override a chosen one, by what its class extends."""
-    owned = ((resolved.typing_of(it.leaf), it.owner) for it in each.declared if it.owner)
-    return any(_misses_base(typing, [owner]) for typing, owner in owned)
+    return any(
+        resolved.rules.may_override(it) and _misses_base(resolved.typing_of(it.leaf), [it.owner])
+        for it in each.declared
+        if it.owner
+    )
 
 
 def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:

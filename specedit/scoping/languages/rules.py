@@ -128,6 +128,10 @@ class Rules(Tables):
         other's file."""
         return True
 
+    def may_override(self, member: Declared) -> bool:
+        """Whether a member may be one that something else asks its class for."""
+        return True
+
     def is_conditional(self, node: Branch, text: Text) -> bool:
         """Whether a declaration of `rebinds` counts only in some builds."""
         return False
