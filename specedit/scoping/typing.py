@@ -488,6 +488,8 @@ class Typing(Lookup):
         if typed is None:
             home = self.home(declared) or self
             value = home.rules.value_part(declared)
+            while value is not None and is_alone(value, self.rules):
+                value = first_of(value)
             function = value is not None and self.rules.scopes.get(value.type) == "function"
             return home._gives(value, deep) if function and value is not None else None
         while typed is not None and typed.type in self.rules.around_types:
