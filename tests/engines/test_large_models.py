@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from effort import ends
+from effort import FULL
 from exact_models import kernel, kernels_here, save
 from model_sources import hub_server
 
@@ -38,7 +38,8 @@ def files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return made(request.param, tmp_path_factory.mktemp("made") / "made.gguf")
 
 
-@pytest.fixture(scope="module", params=ends(kernels_here()))
+# By default the best variant: test_exact_families and test_newer_families compare the others.
+@pytest.fixture(scope="module", params=kernels_here() if FULL else kernels_here()[:1])
 def engine(request: pytest.FixtureRequest, files: ModelFiles) -> ExactEngine:
     with kernel(request.param):
         return open_exact(files, store=files.path.parent)
