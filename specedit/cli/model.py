@@ -167,10 +167,9 @@ def suggest(as_json: AsJson = False) -> None:
             }
             for row in rows
         ]
-        here = {"memory": machine.memory or None, "card": machine.card or None}
-        here |= {"cores": machine.cores}
-        shown = {"suggested": best.entry.name, "edit": TYPICAL_EDIT, "rows": objects}
-        put_object({**shown, **here})
+        here: dict[str, int | None] = {"memory": machine.memory or None, "cores": machine.cores}
+        here["card"] = machine.card or None
+        put_object({"suggested": best.entry.name, **here, "edit": TYPICAL_EDIT, "rows": objects})
         return
     _show_rows(rows, best)
     entry, kind = best.entry, best.card if best.card != "bf16" else ""
