@@ -20,9 +20,13 @@ typedef struct {
     floats multiplier, offset, error;
 } grid;
 
+typedef struct {
+    floats x[GROUP], least, most; /* of x */
+} group;
+
 INLINE floats rounded(floats x) { return (x + MAGIC) - MAGIC; }
 INLINE floats within(floats x, float least, float most) {
-    return -larger(-larger(x, all(least)), all(-most));
+    return smaller(larger(x, all(least)), all(most));
 }
 INLINE floats chosen(ints which, floats a, floats b) {
     return (floats)((which & (ints)a) | (~which & (ints)b));
@@ -37,44 +41,52 @@ INLINE floats sum_of_parts(floats part[LANES]) {
     return part[0];
 }
 
-/* weights are rounded down, so the middle of those of a code is half of a unit above */
-INLINE floats code_on(const grid *on, floats steps, floats x) {
-    return within(rounded((x + (on->offset * 0.5f + 0.46875f)) * steps), 0.0f, MOST_CODE);
+/* Weights are rounded down, so the middle of those of a code is half of a unit above. All of this but the
+ * product with `steps` is exact. */
+typedef struct {
+    floats begin, steps, step;
+} rule;
+
+INLINE rule rule_of(const grid *on) {
+    return (rule){on->offset * 0.5f + 0.46875f, 16.0f / larger(on->multiplier, all(1.0f)),
+        on->multiplier * 0.0625f};
 }
 
-INLINE floats weight_on(const grid *on, floats code) {
-    floats value = (code * on->multiplier - on->offset * 8.0f) * 0.0625f;
-    return rounded(value - 0.46875f); /* sixteenths, rounded down */
+INLINE floats code_of(const rule *by, floats x) {
+    return within(rounded((x + by->begin) * by->steps), 0.0f, MOST_CODE);
 }
 
-INLINE floats of_step(const grid *on) { return 16.0f / larger(on->multiplier, all(1.0f)); }
+/* sixteenths, rounded down */
+INLINE floats weight_of(const rule *by, floats code) { return rounded(code * by->step - by->begin); }
 
 /* where `allowed`, `best` becomes the grid of this multiplier and offset if that is nearer to the values */
-static void attempt(const floats *x, ints allowed, floats multiplier, floats offset, grid *best) {
+static void attempt(const group *of, ints allowed, floats multiplier, floats offset, grid *best) {
     grid now = {within(multiplier, 0.0f, MOST_BYTE), within(offset, 0.0f, MOST_BYTE), all(0.0f)};
-    floats steps = of_step(&now), squares[LANES], most = all(0.0f);
-    for (int i = 0; i < GROUP; i++) {
-        floats value = weight_on(&now, code_on(&now, steps, x[i])), miss = value - x[i];
-        squares[i % LANES] = i < LANES ? miss * miss : squares[i % LANES] + miss * miss;
-        most = larger(absolute(value), most);
+    rule by = rule_of(&now);
+    floats squares[LANES];
+    for (int i = 0; i < LANES; i++) {
+        floats a = weight_of(&by, code_of(&by, of->x[i])) - of->x[i];
+        floats b = weight_of(&by, code_of(&by, of->x[i + LANES])) - of->x[i + LANES];
+        squares[i] = a * a + b * b;
     }
     now.error = sum_of_parts(squares);
-    ints better = (now.error < best->error) & (most <= 127.0f) & allowed;
+    floats first = weight_of(&by, code_of(&by, of->least)), last = weight_of(&by, code_of(&by, of->most));
+    ints better = (now.error < best->error) & (first >= -127.0f) & (last <= 127.0f) & allowed;
     best->multiplier = chosen(better, now.multiplier, best->multiplier);
     best->offset = chosen(better, now.offset, best->offset);
     best->error = chosen(better, now.error, best->error);
 }
 
 /* the line through codes and values with the least squared error, and its neighbours */
-static void fit(const floats *x, grid *best) {
-    floats codes[LANES], squares[LANES], values[LANES], products[LANES], steps = of_step(best);
-    for (int i = 0; i < GROUP; i++) {
-        int at = i % LANES;
-        floats code = code_on(best, steps, x[i]), none = all(0.0f);
-        codes[at] = (i < LANES ? none : codes[at]) + code;
-        squares[at] = (i < LANES ? none : squares[at]) + code * code;
-        values[at] = (i < LANES ? none : values[at]) + x[i];
-        products[at] = (i < LANES ? none : products[at]) + code * x[i];
+static void fit(const group *of, grid *best) {
+    floats codes[LANES], squares[LANES], values[LANES], products[LANES];
+    rule by = rule_of(best);
+    for (int i = 0; i < LANES; i++) {
+        floats x = of->x[i], y = of->x[i + LANES], a = code_of(&by, x), b = code_of(&by, y);
+        codes[i] = a + b;
+        squares[i] = a * a + b * b;
+        values[i] = x + y;
+        products[i] = a * x + b * y;
     }
     floats code = sum_of_parts(codes), value = sum_of_parts(values);
     floats spread = sum_of_parts(squares) - code * code / (float)GROUP;
@@ -84,7 +96,7 @@ static void fit(const floats *x, grid *best) {
     floats multiplier = rounded(slope * 16.0f), offset = rounded((lowest + 0.46875f) * -2.0f);
     for (int m = -1; m <= 1; m++)
         for (int o = -1; o <= 1; o++)
-            attempt(x, allowed, multiplier + (float)m, offset + (float)o, best);
+            attempt(of, allowed, multiplier + (float)m, offset + (float)o, best);
 }
 
 /* inputs of 16 rows, side by side */
@@ -98,12 +110,11 @@ INLINE void turned(const float *rows, size_t stride, int inputs, float times[LAN
 }
 
 INLINE void range_of(const floats *x, int count, floats *least, floats *most) {
-    *least = *most = all(0.0f); /* the least is kept with the other sign */
+    *least = *most = all(0.0f);
     for (int i = 0; i < count; i++) {
-        *least = larger(-x[i], *least);
+        *least = smaller(x[i], *least);
         *most = larger(x[i], *most);
     }
-    *least = -*least;
 }
 
 /* four bits of 8 inputs: the first four in the lower halves of the bytes, the others in the upper ones */
@@ -116,19 +127,24 @@ INLINE void put_codes(const ints *codes, uint8_t *to) {
 
 /* A group's values, in units of the rows' scales; returns the sums of the weights. */
 static ints pack_group(const floats *x, uint8_t *bytes, uint8_t *to) {
-    floats least, most;
-    range_of(x, GROUP, &least, &most);
+    group of = {.least = x[0], .most = x[0]};
+    for (int i = 0; i < GROUP; i++) {
+        of.x[i] = x[i];
+        of.least = smaller(x[i], of.least);
+        of.most = larger(x[i], of.most);
+    }
+    floats least = smaller(of.least, all(0.0f)), range = larger(of.most, all(0.0f)) - least;
     grid best = {all(0.0f), all(0.0f), all(__builtin_inff())};
     for (int count = MOST_CODE; count >= FEWEST_STEPS; count--)
-        attempt(x, ~(ints){0}, rounded((most - least) * 16.0f / (float)count), rounded(least * -2.0f), &best);
+        attempt(&of, ~(ints){0}, rounded(range * 16.0f / (float)count), rounded(least * -2.0f), &best);
     for (int i = 0; i < FITS; i++)
-        fit(x, &best);
+        fit(&of, &best);
     ints sum = {0}, codes[GROUP], there = best.error < __builtin_inff();
-    floats steps = of_step(&best);
+    rule by = rule_of(&best);
     for (int i = 0; i < GROUP; i++) {
-        floats code = code_on(&best, steps, x[i]);
+        floats code = code_of(&by, x[i]);
         codes[i] = there & to_ints(code);
-        sum += there & to_ints(weight_on(&best, code));
+        sum += there & to_ints(weight_of(&by, code));
     }
     middle_unsigned both = __builtin_convertvector(
         to_ints(best.multiplier) | to_ints(best.offset) << 8, middle_unsigned);

@@ -51,6 +51,16 @@ INLINE floats larger(floats a, floats b) {
 #endif
 }
 
+/* a < b ? a : b */
+INLINE floats smaller(floats a, floats b) {
+#if defined(__AVX512F__)
+    return (floats)_mm512_min_ps((__m512)a, (__m512)b);
+#else
+    ints which = a < b;
+    return (floats)((which & (ints)a) | (~which & (ints)b));
+#endif
+}
+
 INLINE floats absolute(floats a) { return (floats)((ints)a & 0x7fffffff); }
 
 /* the largest has no order, so any way of finding it gives the same bits */
