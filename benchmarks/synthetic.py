@@ -53,6 +53,10 @@ _QWEN35 = Architecture(  # 4B
     taps=4,
     tiled=True,
 )
+_NARROW: dict[str, Any] = {  # 0.8B and 2B
+    **{"layers": 24, "heads": 8, "kv_heads": 2, "value_heads": 16},
+    "recurrent": tuple(layer for layer in range(24) if layer % 4 < 3),
+}
 _QWEN3_30B = Architecture(
     *("qwen3moe", 48, 2048, 768, 32, 4, 128, 151_936, 40_960, 1e-6, 1e6),
     head_norm=True,
@@ -83,8 +87,19 @@ SHAPES = {
         _GRANITE, hidden=2560, inner=8192, heads=40, head_size=64, attention_scale=1 / 64
     ),
     "granite-4.1-8b": _GRANITE,
+    "qwen3.5-0.8b": replace(_QWEN35, **_NARROW, hidden=1024, inner=3584),
+    "qwen3.5-2b": replace(_QWEN35, **_NARROW, hidden=2048, inner=6144),
     "qwen3.5-4b": _QWEN35,
     "qwen3.5-9b": replace(_QWEN35, hidden=4096, inner=12_288),
+    "qwen3.6-27b": replace(
+        _QWEN35,
+        layers=64,
+        hidden=5120,
+        inner=17_408,
+        heads=24,
+        value_heads=48,
+        recurrent=tuple(layer for layer in range(64) if layer % 4 < 3),
+    ),
     "qwen3-30b-a3b": _QWEN3_30B,
     "qwen3.6-35b-a3b": replace(
         _QWEN35,
@@ -109,7 +124,7 @@ SHAPES = {
 TIED = (
     "qwen2.5-coder-3b",
     "qwen3-4b",
-    "qwen3.5-4b",
+    *("qwen3.5-0.8b", "qwen3.5-2b", "qwen3.5-4b"),
     "tiny-qwen3",
     "granite-4.1-3b",
     "granite-4.1-8b",

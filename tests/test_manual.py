@@ -45,6 +45,7 @@ ELSEWHERE = {  # of others
     "--no-verify": "git",
     "--check": "ruff too",
     "--max-model-len": "vLLM",
+    "--spec-type": "llama.cpp",
     **dict.fromkeys(("--pattern", "--rewrite", "--lang", "--stdin"), "ast-grep"),
 }
 TOKENS = re.compile(r'&&|[|<>]|(?:"[^"]*"|\'[^\']*\'|[^\s|&;<>"\'])+')

@@ -29,6 +29,7 @@ from specedit.edit.confidence import SIGNALS
 
 PENALTY = 3.0  # on the weights of signals of unit variance
 FOLDS, ROUNDS = 10, 5
+FEWEST = 150  # answers of a fit; with fewer its threshold is chance
 WRONG = 0.03  # of all answers, wrong and called sure; on other data it is more
 STEPS = 50
 Table = dict[str, Any]
@@ -116,6 +117,8 @@ def main() -> int:
     made.add_argument("--write", action="store_true", help="change confidence.json")
     options = made.parse_args()
     rows, asked = answers(options.answers)
+    if len(rows) < FEWEST:
+        raise SystemExit(f"{len(rows)} answers that can be written; a fit needs {FEWEST}")
     right = [row["right"] for row in rows]
     sums = np.zeros(len(rows))
     for seed in range(ROUNDS):

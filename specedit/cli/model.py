@@ -1,4 +1,4 @@
-"""`specedit model list | suggest | pull | verify | path | remove`: what is in the store.
+"""`specedit model list | suggest | try | pull | verify | path | remove`: what is in the store.
 
 Paths, tables and JSON go to stdout, the rest to stderr.
 """
@@ -8,21 +8,21 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
-from functools import partial
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specedit.cli.options import AsJson, argument, settled
+from specedit.cli.options import AsJson, argument, settings_options, settled
 from specedit.cli.streams import put_object, say
-from specedit.errors import ModelError
+from specedit.errors import DONE, ModelError, SpeceditError
+from specedit.settings import Resolved
 from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
-    from specedit.models.catalogue import Listed, Row
+    from specedit.models.catalogue import Listed, Machine, Row
     from specedit.models.store import FetchProgress, ModelFiles, Report
 
 app = typer.Typer(
@@ -33,6 +33,9 @@ Name = Annotated[
     str | None,
     typer.Argument(metavar="NAME", help="Catalogue name or hub id (default: the model in use)"),
 ]
+
+
+ANSWERS = ("server", "profile", "engine", "device", "threads", "weights", "adapter")
 
 
 @app.command("list")
@@ -142,16 +145,14 @@ def percentages(shares: Sequence[float]) -> str:
 
 @app.command()
 def suggest(as_json: AsJson = False) -> None:
-    """Name the model that suits this machine's memory and cores, and how fast each one is here."""
-    from specedit.engines.cores import default_threads
+    """Name the model that suits this machine's memory, cores and card, and what speaks for each."""
     from specedit.models import catalogue as models
     from specedit.models import store
 
-    machine = models.this_machine(default_threads().number)
-    rows = models.rows(machine)
+    machine, rows = _rows()
     best = models.best(rows)
     if as_json:
-        shown = ("name", "size", "memory", "memory_int4", "licence", "hub")
+        shown = ("name", "size", "memory", "memory_int4", "licence", "hub", "untested")
         objects = [
             {
                 **{key: getattr(row.entry, key) for key in shown},
@@ -159,30 +160,50 @@ def suggest(as_json: AsJson = False) -> None:
                 "fits": row.fits,
                 "note": row.entry.note or None,
                 "suits": row.suits,
-                "untested": row.entry.untested,
-                "quality": row.entry.quality or None,
+                "weights": row.weights or None,
+                "engine": "huggingface" if row.card else "exact" if row.fits else None,
+                "published": [dict(zip(RESULT, each, strict=True)) for each in row.entry.published],
                 **_seconds(row.entry),
             }
             for row in rows
         ]
         here = {"memory": machine.memory or None, "cores": machine.cores}
-        about = {"quality_source": models.QUALITY, "edit": TYPICAL_EDIT}
-        put_object({"suggested": best.entry.name, **here, **about, "rows": objects})
+        here |= {"card": machine.card or None, "edit": TYPICAL_EDIT}
+        put_object({"suggested": best.entry.name, **here, "rows": objects})
         return
     _show_rows(rows, best)
-    memory = f"{store.sized(machine.memory)} of memory, " if machine.memory else ""
-    what = "* suits this machine" if best.fits else "* is the smallest; none fits this machine"
+    entry, kind = best.entry, best.card if best.card != "bf16" else ""
+    memory = f"{store.sized(machine.memory)} of memory, " * bool(machine.memory)
+    card = f", a card with {store.sized(machine.card)}" * bool(machine.card)
+    what = "* suits this machine" if best.suits else "* is the smallest; none suits this machine"
     say(
-        f"{what}: {memory}{machine.cores} cores. Choose it with "
-        f'`model = "{best.entry.name}"` in your settings, or --model.'
+        f"{what}: {memory}{machine.cores} cores{card}. Choose it: specedit config --user "
+        f"model={entry.name}{f' weights={kind}' * bool(kind)}"
     )
+    if best.card:
+        say("On the card it runs on the generic engine: pip install 'specedit[cuda]'. Not tried.")
+    if entry.untested:
+        tested = [row for row in rows if row.fits and row.entry.general and not row.entry.untested]
+        known = max(tested, key=lambda row: row.entry.rank).entry.name if tested else ""
+        compare = f" and specedit model try {known}, which is tested" * bool(known)
+        say(f"{entry.name} is untested: compare specedit model try {entry.name}{compare}.")
 
 
+def _rows() -> tuple[Machine, list[Row]]:
+    """This machine, and every model on it."""
+    from specedit.engines.cores import default_threads
+    from specedit.models import catalogue
+
+    machine = catalogue.with_card(catalogue.this_machine(default_threads().number))
+    return machine, catalogue.rows(machine)
+
+
+RESULT = ("what", "value", "source")
 TYPICAL_EDIT = "300 tokens in, 120 out in 15 passes"
 
 
 def _seconds(entry: Listed) -> dict[str, float]:
-    """How long a typical edit takes here with each kind of weights."""
+    """How long a typical edit takes on the processor with each kind of weights."""
     from specedit.inference.estimate import typical_seconds
 
     return {
@@ -192,31 +213,38 @@ def _seconds(entry: Listed) -> dict[str, float]:
 
 
 def _show_rows(rows: Sequence[Row], best: Row | None = None) -> None:
-    """List the models that fit this machine, how fast and how good they are."""
+    """List the models, what runs here, how fast, and how good they are."""
     from specedit.inference.estimate import predicted_curve
-    from specedit.models import catalogue, store
+    from specedit.models import store
 
     def cells(row: Row) -> Sequence[str]:
         entry, seconds = row.entry, _seconds(row.entry)
-        notes = [] if row.fits_int8 else ["with weights of 4 bits here"]
-        notes = notes if row.fits else ["too large for this machine"]
+        ending = "_int4" if row.weights == "int4" else ""
+        what, value, _ = entry.published[0] if entry.published else ("-", None, "")
+        result = what if value is None else f"{value:g} % {what.partition(' (')[0]}"
         return (
             f"{entry.name} *" if row is best else entry.name,
             store.sized(entry.size),
-            f"{store.sized(entry.memory)}, int4 {store.sized(entry.memory_int4)}",
-            f"{seconds['seconds']} s, int4 {seconds['seconds_int4']} s" if row.fits else "-",
-            f"{entry.quality} %" if entry.quality else "-",
+            f"{'card, ' * bool(row.card)}{row.weights}" or "too large",
+            f"{seconds[f'seconds{ending}']} s" if row.fits and not row.card else "-",
+            result,
             entry.licence,
-            "; ".join(filter(None, (*notes, "untested" * entry.untested, entry.note))),
+            "; ".join(filter(None, ("untested" * entry.untested, entry.note))),
         )
 
-    numbers = ("download", "memory", "edit", "right")
-    headings = ("name", *numbers, "licence", "")
-    show_table(headings, map(cells, rows), right=numbers, whole=headings[:-1])
+    numbers = ("download", "edit")
+    headings = ("name", "download", "weights", "edit", "published: right", "licence", "")
+    show_table(headings, map(cells, rows), right=numbers, whole=headings[:4])
     measured = predicted_curve(rows[0].entry, "int8")[1]
     source = f"from {measured} as measured here" if measured else "as is usual on two cores"
-    right = f" Right: {catalogue.QUALITY}." if any(row.entry.quality for row in rows) else ""
-    say(f"Edit: {TYPICAL_EDIT}, {source}.{right}")
+    card = " Nothing was measured on a card." if any(row.card for row in rows) else ""
+    say(f"Edit: {TYPICAL_EDIT}, {source}.{card}")
+    results = [(row.entry.name, *row.entry.published[0]) for row in rows if row.entry.published]
+    for name, what, _, source in results:
+        if "://" in source:
+            say(f"{what} of {name}: {source}")
+    for line in {f"{what}: {source}" for _, what, _, source in results if "://" not in source}:
+        say(line)
 
 
 @app.command()
@@ -240,11 +268,7 @@ def pull(name: Name = None) -> None:
 
 def _say_speed(name: str) -> None:
     """The row of a model in `suggest`."""
-    from specedit.engines.cores import default_threads
-    from specedit.models import catalogue
-
-    rows = catalogue.rows(catalogue.this_machine(default_threads().number))
-    if own := [row for row in rows if row.entry.name == name]:
+    if own := [row for row in _rows()[1] if row.entry.name == name]:
         _show_rows(own)
 
 
@@ -334,19 +358,70 @@ def remove(
     say(f"removed {item.name}: {store.sized(freed)} freed" if freed else f"{item.name}: not here")
 
 
+@app.command("try")
+@settings_options(*ANSWERS)
+def try_model(
+    name: Name = None,
+    cases: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Your own cases: JSON lines, see specedit help models"),
+    ] = None,
+    as_json: AsJson = False,
+    *,
+    resolved: Resolved,
+) -> int:
+    """Run 20 small edits with checks: how many are right, and the seconds of each."""
+    from specedit.connect import connect
+    from specedit.edit import trial
+    from specedit.models import resolve
+    from specedit.settings import Settings
+    from specedit.view.colours import terminal
+    from specedit.view.live import Live
+
+    chosen = {setting: getattr(resolved.values, setting) for setting in ANSWERS}
+    wanted = name or resolved.values.model
+    if chosen["server"] in ("auto", "off"):  # a server in the background has another model
+        chosen["server"] = "off"
+        resolve.present(wanted)
+    settings = replace(Settings(), **chosen, model=wanted, allow="question")
+    to_do = trial.read_cases(cases or trial.SHIPPED)
+    done: list[trial.Result] = []
+    stopped: BaseException | None = None
+    with closing(connect(settings)) as backend, Live(terminal()) as live:
+        try:
+            for result in trial.results(to_do, settings, backend, live):
+                done.append(result)
+                live.stop()
+                word = f"wrong ({result.why})" if result.why else "right"
+                say(f"{result.case.id}: {word}, {result.seconds:.1f} s")
+        except (KeyboardInterrupt, SpeceditError) as problem:
+            stopped = problem
+            if not done:
+                raise
+    right = sum(not result.why for result in done)
+    wrong, mean = len(done) - right, sum(result.seconds for result in done) / len(done)
+    if as_json:
+        counts = {"model": wanted, "cases": len(to_do), "right": right, "wrong": wrong}
+        about = {"seconds_per_edit": round(mean, 3), "interrupted": stopped is not None}
+        put_object({**counts, **about, "results": [result.as_json() for result in done]})
+    else:
+        left = f" (of {len(to_do)} cases)" * (len(done) < len(to_do))
+        print(f"{wanted}: {right} of {len(done)}{left} right, {wrong} wrong, {mean:.1f} s per edit")
+    if stopped is not None:
+        raise stopped
+    return DONE
+
+
 def model_in_use() -> str:
     return settled().values.model
 
 
 def _fetched(model: str) -> ModelFiles:
     """The files of a model, downloaded where they are not here; the download is shown."""
-    from specedit.engines.exact.conversion import convert_fetched
-    from specedit.models.resolve import resolve
-    from specedit.models.store import store_path
+    from specedit.inference.loading import fetched
 
     with _watching() as report:
-        use = partial(convert_fetched, store_path(), settled().values.weights, report)
-        return resolve(model, report=report, use=use)
+        return fetched(model, settled().values, report)
 
 
 @contextmanager

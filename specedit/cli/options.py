@@ -37,7 +37,7 @@ OPTIONS = {  # parameters by group, of the commands that edit
     ),
     "Checks": (
         *("test", "tries", "test_timeout", "keep_best", "incomplete"),
-        *("allow", "strict", "check_with"),
+        *("sure", "allow", "strict", "check_with"),
     ),
     "Model": (
         *("model", "no_model", "server", "profile", "warm", "engine", "device", "threads"),
@@ -126,7 +126,7 @@ METAVARS = {
     **{"test": "COMMAND", "check_with": "COMMAND", "tries": "N", "threads": "N"},
     **{"max_tokens": "N", "seed": "N", "temperature": "T", "test_timeout": "SECONDS"},
     **{"allow": "KIND,…", "draft": "NAME,…", "prediction": "FILE", "trace": "FILE"},
-    **{"server": "URL", "focus": "LINES", "adapter": "auto|none|FOLDER"},
+    **{"server": "URL", "focus": "LINES", "sure": "P", "adapter": "auto|none|FOLDER"},
 }
 ENGINE = ("model", "engine", "device", "threads", "weights", "adapter")  # what answers
 SHARED = (
@@ -136,7 +136,7 @@ SHARED = (
     *("prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
-    *("strict", "allow", "check_with", "quiet", "verbose"),
+    *("sure", "strict", "allow", "check_with", "quiet", "verbose"),
 )
 
 

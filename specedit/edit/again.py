@@ -107,9 +107,9 @@ def _judged(made: Attempt, alone: bool) -> Attempt:
     return replace(made, record=record, problem=unchanged or made.problem)
 
 
-def first_that_passes(attempts: Sequence[Attempt]) -> Edit:
+def first_that_passes(attempts: Sequence[Attempt], *, keeps: bool = True) -> Edit:
     """The Edit of the first answer that passes its checks, else of the first without a change, else
-    of the first, whose text is kept for the user."""
+    of the first, whose text is kept for the user (`keeps`)."""
     best = next((made for made in attempts if made.record.kept), None)
     best = best or next((made for made in attempts if made.record.noted), None)
     edit = (best or attempts[0]).edit
@@ -119,7 +119,7 @@ def first_that_passes(attempts: Sequence[Attempt]) -> Edit:
             for made in attempts
         ]
         edit = with_all_tries(edit, marked)
-    return edit if best else keep(edit)
+    return keep(edit) if keeps and not best else edit
 
 
 def another(

@@ -22,6 +22,7 @@ from specedit.check.finding import UNSURE, Finding
 from specedit.edit.backend import ModelInfo
 from specedit.edit.job import Job
 from specedit.edit.report import Edit, keep
+from specedit.settings import Settings
 
 SIGNALS = (
     "total",  # root of the sum of -log p over all tokens
@@ -36,32 +37,40 @@ SIGNALS = (
 DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 
 
-def rated(job: Job, edit: Edit, model: ModelInfo | None) -> Edit:
+def rated(job: Job, edit: Edit, model: ModelInfo | None, settings: Settings) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
-    whether it is sure."""
+    whether it is sure; unrated where they are not."""
     if job.known is not None or not job.rated or not edit.changed:
         return edit
     doubted = any(finding.kind in DOUBTED for finding in edit.findings)
     if doubted:
         edit = replace(edit, sure=False)
+    known = weights_of(model)
+    edit = replace(edit, unrated=known is None or edit.figures.certainty is None)
     if edit.figures.certainty is None:  # a named server says nothing of its choices
         return edit
     signals = signals_of(job, edit)
     edit = replace(edit, signals=signals)
-    known = weights_of(model)
     if known is None:
         return edit
     score = known["bias"] + sum(w * x for w, x in zip(known["weights"], signals, strict=True))
     chance = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
-    sure = chance >= known["sure"] and not doubted
+    sure = chance >= _threshold(known["sure"], settings) and not doubted
     return replace(edit, confidence=round(chance, 3), sure=sure)
 
 
+def _threshold(usual: float, settings: Settings) -> float:
+    """The chance from which on an edit is sure; a repository only raises it."""
+    if "sure" in settings.from_repository:
+        return max(settings.sure, usual)
+    return settings.sure or usual
+
+
 def unconfirmed(edit: Edit, *, in_file: bool) -> Edit:
-    """An Edit that is likely wrong and that the user did not confirm: refused, its answer kept.
+    """An Edit that is not known to be right and not confirmed: refused, its answer kept.
     `in_file`: the text is that of a file, to which the answer can be applied."""
     edit = keep(replace(edit, status="refused"))
-    text = "not written (unsure)"
+    text = "not written (unsure)" if edit.sure is False else "not written (not confirmed)"
     if edit.confidence is not None:
         text = f"not written (unsure: right with a probability of {edit.confidence:.0%})"
     if edit.kept:

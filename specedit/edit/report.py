@@ -210,6 +210,7 @@ class Edit:
     signals: tuple[float, ...] = ()  # what its confidence is computed from
     confidence: float | None = None  # the probability that it is right, where that is known
     sure: bool | None = None  # whether it may be written without being confirmed
+    unrated: bool = False  # the model answered, and how likely its edits are right is not known
 
     @property
     def changed(self) -> bool:
@@ -381,7 +382,7 @@ def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
     if len(text) > MAX_KEPT_TREE_CHARACTERS:
         trees.release()
     after = source.data if text == source.text else source.encode(text)
-    changed = counts(source.text, text)
+    added, removed, hunks = counts(source.text, text)
     return Edit(
         path=source.name,
         status="unchanged" if after == source.data else "would-edit",
@@ -390,9 +391,9 @@ def outcome(source: Source, text: str, figures: Figures | None = None) -> Edit:
         diff=patch(patch_name(source.name, source.path, source.root), source.data, after).decode(
             "utf-8", "surrogateescape"
         ),
-        added=changed.added,
-        removed=changed.removed,
-        hunks=changed.hunks,
+        added=added,
+        removed=removed,
+        hunks=hunks,
         figures=figures or Figures(),
         before_sha256=source.sha256,
         after_sha256=hashlib.sha256(after).hexdigest(),

@@ -44,7 +44,8 @@ class Request:
     written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
     answer without a change is asked for again. `moves`: of files of one change, from one absolute
     path to another. `verification`: files of one change are put back where it finds them broken.
-    `confirms_unsure`: an edit that is likely wrong takes effect only if the sink confirms it."""
+    `confirms_unsure`: an edit that is likely wrong takes effect only if the sink confirms it.
+    `keeps`: a refused answer is kept where the user can look at it."""
 
     command: str
     planner: Planner
@@ -56,6 +57,7 @@ class Request:
     moves: Moves = ()
     verification: Verification | None = None
     confirms_unsure: bool = False
+    keeps: bool = True
 
 
 def of_files(

@@ -1,5 +1,5 @@
-"""Reverts changes of form that stand next to what an instruction asks for, before an answer is
-judged: white space, quotes, wrapping, comments.
+"""Reverts what stands next to what an instruction asks for, before an answer is judged: the
+instruction itself, and changes of form: white space, quotes, wrapping, comments.
 
 A change of form is reverted where it stands alone. A changed line next to it may need it: new
 indentation, a comment about the new code.
@@ -47,6 +47,25 @@ def without_form_changes(
         return after, []
     what = "reverted, as the instruction does not ask for it: white space, quotes or comments"
     return "".join([*pieces, *new[at:]]), [Finding("reverted", what, tuple(form))]
+
+
+def without_instruction(
+    before: str, after: str, language: Language | None, instruction: str
+) -> tuple[str, list[Finding]]:
+    """`after` without added lines that are the whole instruction, which the model repeats in front
+    of an answer that is else right."""
+    asked = instruction.strip()
+    if language is None or not language.grammar or language.name in PROSE or asked in before:
+        return after, []
+    lines = lines_of(after)
+    kept = [line for line in lines if line.strip() != asked]
+    if len(kept) == len(lines):
+        return after, []
+    first = next(line for line, text in enumerate(lines, 1) if text.strip() == asked)
+    if first == 1 and not before.startswith("\n"):  # with the blank lines that follow it
+        kept = lines_of("".join(kept).lstrip("\n"))
+    text = "left out: the instruction, which the answer repeats"
+    return "".join(kept), [Finding("reverted", text, (Spot(first),))]
 
 
 def _is_form(lines: _Lines, code: _Lines, language: str, instruction: str) -> bool:

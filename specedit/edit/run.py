@@ -40,6 +40,7 @@ from specedit.files.journal import home
 from specedit.files.recorder import Recorder
 from specedit.files.source import Source
 from specedit.files.undo import undo
+from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.check.project_checks import Verification
@@ -73,7 +74,8 @@ def run_edit(
         if not attempts[0].passes(alone=request.alone):
             attempts = until_one_passes(attempts[0], backend, settings, sink, alone=request.alone)
         # 5 confirm: how likely it is right, and what the user says
-        edit = _rated(job, first_that_passes(attempts), located, backend)
+        edit = first_that_passes(attempts, keeps=request.keeps)
+        edit = _rated(job, edit, located, backend, settings)
         edit = _confirmed(attempts, edit, located, request, backend, sink)
         # 6 write, with the original in the journal
         if journal is None or not edit.changed:
@@ -130,22 +132,25 @@ def _confirmed(
     job = attempts[0].job
     while edit.changed:
         unsure = request.confirms_unsure and edit.sure is False
-        reply = sink.ask(Question(job, edit, unsure))
+        unrated = request.confirms_unsure and edit.unrated
+        reply = sink.ask(Question(job, edit, unsure, unrated))
         if reply.decision == "yes":
             return _as_chosen(job, edit, reply)
         if reply.decision == "no":
             return unconfirmed(edit, in_file=job.source.path is not None)
         other = another(attempts, backend, request.settings, sink)
         if other is not None:
-            edit = _rated(job, other, located, backend)
+            edit = _rated(job, other, located, backend, request.settings)
     return edit
 
 
-def _rated(job: Job, edit: Edit, located: Figures | None, backend: Backend) -> Edit:
+def _rated(
+    job: Job, edit: Edit, located: Figures | None, backend: Backend, settings: Settings
+) -> Edit:
     """The Edit with how sure it is, and with what the question about places cost."""
     if located is not None:
         edit = replace(edit, figures=edit.figures.beside(located))
-    return rated(job, edit, backend.model)
+    return rated(job, edit, backend.model, settings)
 
 
 def _as_chosen(job: Job, edit: Edit, reply: Reply) -> Edit:

@@ -53,11 +53,13 @@ EditEvent = Event | Begun | Asked | Answered | Trying | CommandRunning | Baselin
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether a change that passed its checks takes effect. `unsure`: it is likely wrong."""
+    """Whether a change that passed its checks takes effect. `unsure`: it is likely wrong;
+    `unrated`: how likely it is right is not known, and a user who is there decides."""
 
     job: Job
     edit: Edit
     unsure: bool
+    unrated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ class _Tries:
             edit = with_all_tries(file.attempts[at].edit.noting(*file.notes), file.attempts)
             if name in located:
                 edit = replace(edit, figures=edit.figures.beside(located[name]))
-            edit = rated(file.job, edit, backend.model)
+            edit = rated(file.job, edit, backend.model, self._settings)
             if why is None:
                 edit = replace(edit, sure=True)  # the user's own command says so
             elif edit.status != "unchanged":

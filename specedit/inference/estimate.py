@@ -63,12 +63,12 @@ def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
     assert base is not None
     widest, seconds = points[-1]
     reads, row = points[0][1], seconds / (widest + EXPANDED_ROWS.get(kind, 0))
-    more_bytes = _read_bytes(entry, weights) / _read_bytes(base, kind)
-    more_products = _read_bytes(entry, "int8") / _read_bytes(base, "int8")
+    more_products = _read_bytes(entry, "int8", 1) / _read_bytes(base, "int8", 1)
 
     def scaled(width: int) -> float:
         before = _pass_seconds(reads, row * (width + EXPANDED_ROWS.get(kind, 0)))
         multiplying = row * more_products * (width + EXPANDED_ROWS.get(weights, 0))
+        more_bytes = _read_bytes(entry, weights, width) / _read_bytes(base, kind, width)
         return _pass_seconds(reads * more_bytes, multiplying) / before
 
     return Curve.of((width, time * scaled(width)) for width, time in points), name
@@ -78,16 +78,18 @@ def _pass_seconds(reading: float, multiplying: float) -> float:
     return float((reading**OVERLAP + multiplying**OVERLAP) ** (1 / OVERLAP))
 
 
-def _read_bytes(entry: Listed, weights: str) -> float:
+def _read_bytes(entry: Listed, weights: str, width: int) -> float:
+    """What a pass of so many ids reads: of experts, those that one of its ids chooses."""
     memory = entry.memory_int4 if weights == "int4" else entry.memory
-    return READ_SHARE * (memory - PROGRAM_BYTES)
+    idle = entry.experts / entry.parameters * (1 - entry.chosen) ** width if entry.experts else 0.0
+    return READ_SHARE * (memory - PROGRAM_BYTES) * (1 - idle)
 
 
 def typical_seconds(entry: Listed, weights: str) -> float:
     """The seconds of a typical edit here: 300 tokens in, 120 out in 15 passes. A prompt's tokens
     need no output layer, which the passes of a curve compute for every row."""
     curve, _ = predicted_curve(entry, weights)
-    read = 1 - 1e9 * entry.output_layer / _read_bytes(entry, "int8")
+    read = 1 - 1e9 * entry.output_layer / _read_bytes(entry, "int8", 1)
     return read * curve.seconds(PROMPT_TOKENS) + EDIT_PASSES * curve.seconds(PASS_WIDTH)
 
 

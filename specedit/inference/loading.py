@@ -28,7 +28,7 @@ from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.engines.exact.guessing import Guesser
-    from specedit.models.store import FetchProgress
+    from specedit.models.store import FetchProgress, Report
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
 # ids are the usual ones: 96 % of the ids that the 1.5B model wrote in 150 edits, 99 % together with
@@ -42,11 +42,11 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     from specedit.models.vocabulary import load_tokenizer
 
     store = store_path()
-    files = _files(settings.model, store, settings.weights, emit)
+    files = fetched(settings.model, settings, partial(_report, emit))
     files = with_adapter(files, settings.adapter)
     adapter = files.adapter
+    tokenizer = load_tokenizer(files)  # refused before anything is converted
     engine = _engine(files, settings, store, emit)
-    tokenizer = load_tokenizer(files)
     small = None
     names = {name.strip() for name in settings.draft.split(",")}
     if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
@@ -85,7 +85,7 @@ def _draft_model(
     from specedit.models.resolve import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
-    files = _files(settings.draft_model, store, settings.weights, emit)
+    files = fetched(settings.draft_model, settings, partial(_report, emit))
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = _engine(files, replace(settings, engine=engine_name), store, emit)
@@ -95,13 +95,15 @@ def _draft_model(
     return small
 
 
-def _files(model: str, store: Path, weights: str, emit: Emit) -> ModelFiles:
+def fetched(model: str, settings: Settings, report: Report) -> ModelFiles:
+    """The files of a model, downloaded where they are not here. The exact engine keeps the
+    converted weights of a folder of the catalogue; the generic one needs the folder."""
     from specedit.engines.exact.conversion import convert_fetched
 
-    report = partial(_report, emit)
-    return resolve(
-        model, home=store, report=report, use=partial(convert_fetched, store, weights, report)
-    )
+    store = store_path()
+    use = partial(convert_fetched, store, settings.weights, report)
+    generic = settings.engine == "huggingface" or _why_not_cpu(settings) is not None
+    return resolve(model, home=store, report=report, use=None if generic else use)
 
 
 def _report(emit: Emit, step: FetchProgress) -> None:
@@ -141,6 +143,15 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> E
 
 
 def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | None:
+    if (device := _why_not_cpu(settings)) is not None:
+        return device
+    from specedit.engines.exact.engine import available
+
+    return available(files, store, settings.weights)
+
+
+def _why_not_cpu(settings: Settings) -> str | None:
+    """The reason for another device than the processor."""
     device = settings.device
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
@@ -152,9 +163,7 @@ def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | 
 
             if (device := pick_device("auto")) != "cpu":
                 return f"this machine has a {device} device"
-    from specedit.engines.exact.engine import available
-
-    return available(files, store, settings.weights)
+    return None
 
 
 def choose_heads(

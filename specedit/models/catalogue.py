@@ -8,10 +8,12 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from specedit.errors import ModelError
@@ -53,13 +55,16 @@ class Listed:
     hub: str
     wheels: Wheels | None = None
     parameters: float = 0.0  # in billions
+    experts: float = 0.0  # of the parameters, in billions,
+    chosen: float = 1.0  # and the share of them that an id needs
     output_layer: float = 0.0  # of the parameters, in billions
     memory: int = 0  # bytes on the exact engine, while a large file is edited
     memory_int4: int = 0  # the same with `--weights int4`
     note: str = ""  # shown before the user chooses it
     untested: bool = False  # its shape is known to run, the model itself was never at hand
     drafter: str = ""  # the model that drafts for it best
-    quality: int = 0  # right answers of 100, as `QUALITY` says; 0: none is published
+    published: tuple[tuple[str, float, str], ...] = ()  # what, right answers of 100, source
+    rank: int = 0  # of those that suit, the highest is suggested; 0: none of these
 
     @property
     def place(self) -> str:
@@ -73,27 +78,36 @@ class Listed:
 
     @property
     def general(self) -> bool:
-        """Whether it can be suggested: tested, and for every use."""
-        return self.free and not self.untested
+        """Whether it can be suggested: a result speaks for it, and it is for every use."""
+        return self.free and self.rank > 0
+
+    @property
+    def active(self) -> float:
+        """The parameters that one id needs, in billions."""
+        return self.parameters - self.experts * (1 - self.chosen)
+
+    def card_bytes(self, weights: str) -> float:
+        """Bytes on a card: the embedding and experts have 16 bits, the output layer 8 at least."""
+        wide = self.experts + self.output_layer
+        weight, head = CARD_WEIGHTS[weights], self.output_layer * (weights != "bf16")
+        return CARD_MORE + 1e9 * (2 * wide + weight * (self.parameters - wide) + head)
 
 
 FREE = frozenset({"Apache-2.0", "MIT"})
 
 
-def _read() -> tuple[tuple[Listed, ...], str]:
+def _read() -> Iterator[Listed]:
     data = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
-    models = tuple(
-        Listed(
-            **{"file": "", "sha256": ""}
-            | model
-            | {"wheels": Wheels(**model["wheels"]) if "wheels" in model else None}
+    for model in data["model"]:
+        results = model.get("published", ())
+        model["published"] = tuple(
+            (what, value, data["sources"].get(source, source)) for what, value, source in results
         )
-        for model in data["model"]
-    )
-    return models, data["quality_source"]
+        model["wheels"] = Wheels(**model["wheels"]) if "wheels" in model else None
+        yield Listed(**{"file": "", "sha256": ""} | model)
 
 
-CATALOGUE, QUALITY = _read()
+CATALOGUE = tuple(_read())
 
 
 def find(name: str) -> Listed | None:
@@ -108,12 +122,18 @@ def nearest(name: str) -> list[str]:
 
 
 SHARE = 0.75  # of the machine's memory that a model may take
+SUGGESTED_SHARE = 0.7  # the same, of a model that is suggested: the editor needs some, too
+# bytes of a weight on a card, by kind in the order of preference; of the cache and of torch
+CARD_WEIGHTS = {"bf16": 2.0, "int8": 1.01, "int4": 0.54}
+CARD_MORE = 3.3e9
+CARD_SHARE = 0.95
+CARD_LEAST = 7.5e9  # bytes of a card on which a better model runs than in memory
 CONTAINER_LIMITS = (
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 )
 UNUSED = 400_000_000  # bytes of addresses that a process has beyond its memory
-PER_CORE = 1.1  # billions of parameters per core: an edit as above takes about 30 s
+PER_CORE = 1.2  # billions of parameters that an id needs, per core: 30 s for a file of 200 lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +142,7 @@ class Machine:
 
     memory: int
     cores: int
+    card: int = 0  # bytes of an NVIDIA card; 0: there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,25 +152,36 @@ class Row:
     entry: Listed
     fits: bool  # into memory, at least with --weights int4
     fits_int8: bool
-    suits: bool  # fits, is quick enough, and its licence allows every use
+    suits: bool  # fits, is quick enough, and can be suggested
+    card: str = ""  # the kind of weights that fits on the card; "": none does
+
+    @property
+    def weights(self) -> str:
+        """The kind of weights that it runs with: on the card, else in memory; "": none fits."""
+        return self.card or ("int8" if self.fits_int8 else "int4" if self.fits else "")
 
 
 def rows(machine: Machine) -> list[Row]:
-    """Every model, the smallest first."""
+    """Every model, the smallest first. Where there is a card, only what fits on it suits."""
     results = []
     for entry in sorted(CATALOGUE, key=lambda entry: entry.parameters):
-        share = SHARE * machine.memory or float("inf")
-        fits = entry.memory_int4 <= share
-        quick = entry.parameters <= PER_CORE * machine.cores
-        suits = fits and quick and entry.general
-        results.append(Row(entry, fits, entry.memory <= share, suits))
+        memory = machine.memory or float("inf")
+        fits = entry.memory_int4 <= SHARE * memory
+        quick = entry.active <= PER_CORE * machine.cores
+        most = CARD_SHARE * machine.card if machine.card >= CARD_LEAST else 0
+        card = next((kind for kind in CARD_WEIGHTS if entry.card_bytes(kind) <= most), "")
+        suits = bool(card) or (quick and entry.memory_int4 <= SUGGESTED_SHARE * memory)
+        fits_int8 = entry.memory <= SHARE * memory
+        results.append(Row(entry, fits, fits_int8, suits and entry.general, card))
+    if any(row.card and row.suits for row in results):
+        results = [replace(row, suits=row.suits and bool(row.card)) for row in results]
     return results
 
 
 def best(rows_by_size: Sequence[Row]) -> Row:
-    """The largest that suits; else the smallest."""
+    """Of those that suit the one that most speaks for; else the smallest."""
     suiting = [row for row in rows_by_size if row.suits]
-    return max(suiting, key=lambda row: row.entry.parameters, default=rows_by_size[0])
+    return max(suiting, key=lambda row: row.entry.rank, default=rows_by_size[0])
 
 
 def this_machine(cores: int) -> Machine:
@@ -160,6 +192,25 @@ def this_machine(cores: int) -> Machine:
     except (ValueError, OSError):
         memory = 0
     return Machine(min(filter(None, (memory, *_limits())), default=0), cores)
+
+
+def with_card(machine: Machine) -> Machine:
+    """With the memory of its first NVIDIA card, where its driver names one."""
+    mebibytes = of_driver("memory.total")
+    return replace(machine, card=int(mebibytes) << 20) if mebibytes.isdigit() else machine
+
+
+def of_driver(field: str) -> str:
+    """What the driver's program says of the first NVIDIA card; "" where there is none."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return ""
+    words = [program, f"--query-gpu={field}", "--format=csv,noheader,nounits"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip().partition("\n")[0].strip()
 
 
 def _limits() -> Iterator[int]:
@@ -181,15 +232,14 @@ def require_memory(name: str, needed: int, four: bool = False) -> str:
     machine = this_machine(1)
     if 0 < machine.memory < needed:
         suiting = (row.entry for row in rows(machine) if row.fits and row.entry.general)
-        smaller = [
-            entry.name for entry in suiting if entry.name != name and entry.memory < 0.9 * needed
-        ]
+        smaller = [entry for entry in suiting if entry.name != name and entry.memory < 0.9 * needed]
+        use = max(smaller, key=lambda entry: entry.rank).name if smaller else ""
         less = not four and 2 * needed <= 3 * machine.memory
         raise ModelError(
             f"{name} needs {sized(needed)} of memory, and this machine, its container or ulimit "
             f"allows {sized(machine.memory)}",
             hint=("--weights int4 needs up to a third less. " if less else "")
-            + (f"Use a smaller model: {smaller[-1]} fits." if smaller else ""),
+            + (f"Use a smaller model: {use} fits." if use else ""),
         )
     if 0 < (free := _available()) < needed:
         return f"{sized(needed)} of memory needed, {sized(free)} free: passes wait for the disk"

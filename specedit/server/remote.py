@@ -14,14 +14,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from specedit.decode import FREE, Chunk, Tally
 from specedit.edit.backend import Answer, Emit, ModelInfo, Plan, Ready, Written
-from specedit.errors import ServerError, SpeceditError, TooLong, UsageError
+from specedit.errors import ServerError, SpeceditError, TooLong, UsageError, listed
 from specedit.files import stored
 from specedit.files.startup import warm_server_may_run
 from specedit.inference.reader import Unfenced
@@ -45,8 +45,11 @@ class Profile:
     stream_usage: bool = True  # takes `stream_options`; the others send usage unasked
     domain: str = ""  # where `key` may go
     key: str = ""  # the vendor's own variable
+    more: dict[str, Any] = field(default_factory=dict)  # further fields of each request
 
 
+# An answer without reasoning, as chat templates are asked for it
+UNREASONED = {"chat_template_kwargs": {"enable_thinking": False}}
 PROFILES = {
     "specedit": Profile(several=True),
     "openai": Profile(  # refuses max_completion_tokens next to a prediction
@@ -61,7 +64,10 @@ PROFILES = {
     ),
     "fireworks": Profile(limit="max_tokens", domain="fireworks.ai", key="FIREWORKS_API_KEY"),
     "cerebras": Profile(domain="cerebras.ai", key="CEREBRAS_API_KEY"),
-    "vllm": Profile(several=True, limit="max_tokens"),
+    "vllm": Profile(several=True, limit="max_tokens", more=UNREASONED),
+    "local": Profile(  # llama.cpp's server, Ollama (which takes the effort alone), LM Studio
+        predicts=False, limit="max_tokens", more=UNREASONED | {"reasoning_effort": "none"}
+    ),
     "plain": Profile(predicts=False, limit="max_tokens"),
 }
 
@@ -96,6 +102,7 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
         "messages": [{"role": m.role, "content": m.content} for m in plan.messages],
         "stream": True,
         "temperature": plan.sampling.temperature,
+        **profile.more,
     }
     if profile.stream_usage:
         body["stream_options"] = {"include_usage": True}
@@ -253,7 +260,8 @@ class RemoteBackend:
             return ()
         note = f"{self._sent:,} bytes were sent to {self._host}"
         sent = note if self._secure or self._host in LOOPBACK else f"{note}, unencrypted"
-        unused = f"{self._host} reports nothing about the prediction: it is not used there"
+        see = "; see --profile local in `specedit help server`" * (self._host in LOOPBACK)
+        unused = f"{self._host} reports nothing about the prediction: it is not used there{see}"
         inexact = f"not exact there: rounding at {self._host} depends on its batches"
         why = f"{self._host} about the prediction: {self._why}"
         notes = ((unused, self._unused), (why, self._why), (inexact, self._inexact))
@@ -294,6 +302,9 @@ class RemoteBackend:
                         passes += 1
                         chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
                         emit(Written(chunk, (text,)))
+                if reader.closed and not self._profile.predicts:  # prose behind it takes minutes
+                    reason, usage = "stop", {"completion_tokens": passes}
+                    break
         ended = time.perf_counter()
         if not reason:
             raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")
@@ -325,24 +336,36 @@ class RemoteBackend:
                 hint="Check the URL of --server and the network.",
             ) from error
 
-    def _open(self, body: bytes) -> Any:
+    def _open(self, body: bytes | None, path: str = "chat/completions") -> Any:
         """The response of the named server. No redirect is followed."""
         base = self._settings.server.rstrip("/")
         base = base if urlsplit(base).path.strip("/") else f"{base}/v1"
-        url = f"{base}/chat/completions"
-        request = urllib.request.Request(url, body, _headers(self._settings))
+        request = urllib.request.Request(f"{base}/{path}", body, _headers(self._settings))
         return urllib.request.build_opener(NoRedirect).open(request, timeout=SILENCE_S)
+
+    def _models(self) -> str:
+        """The hint with the models that the server has, where it lists them."""
+        try:
+            with self._open(None, "models") as answer:
+                listed_models = tables(table(stored.parsed(answer.read(PIECE))).get("data"))
+        except (OSError, HTTPException, ValueError):
+            return ""
+        names = [name for model in listed_models if isinstance(name := model.get("id"), str)]
+        return f"Name one of its models with --model: {listed(names, 8)}." if names else ""
 
     def _refused(self, data: Any, code: int) -> SpeceditError:
         error = table(data).get("error")
         text = error.get("message") if isinstance(error, dict) else error
         message = str(text or table(data).get("message") or "no reason given")[:LONGEST_MESSAGE]
         key = "A repository names this server, so it gets no key; specedit config --user server=URL"
+        about_model = code == 404 or (code == 400 and "model" in message)
+        models = self._models() if about_model else ""
         hints = {
+            400: models,
             401: key
             if "server" in self._settings.from_repository
             else "Give its key in SPECEDIT_API_KEY.",
-            404: "Check --model and the URL of --server.",
+            404: models or "Check --model and the URL of --server.",
         }
         named = table(error).get("code") == "context_length_exceeded"  # OpenAI's; and vLLM's
         if code in (200, 400) and (named or "maximum context length" in message):

@@ -95,7 +95,7 @@ class Settings:
     profile: str = _restricted(
         "specedit",
         "Send the prediction in the format of this kind of server, with --server URL",
-        *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "plain"),
+        *("specedit", "openai", "mistral", "fireworks", "cerebras", "vllm", "local", "plain"),
     )
     warm: bool = _restricted(False, "Keep the model in memory: start a server in the background")
     scope: str = _open(
@@ -110,6 +110,11 @@ class Settings:
     diff: bool = _restricted(False, "Write nothing; print a patch on stdout")
     json: bool = _restricted(False, "Print one JSON object on stdout")
     ask: bool = _restricted(False, "Ask before each hunk; --yes asks nothing")
+    sure: float = _open(
+        0.0,
+        "Write an edit unasked if it is right with this probability (0: the model's own limit)",
+        most=1,
+    )
     allow: str = _restricted("", "Accept these kinds of findings (specedit help edit lists them)")
     strict: bool = _restricted(False, "Refuse edits with notes, too")
     check_with: str = _restricted(

@@ -254,25 +254,18 @@ class Hunk:
         return sum(line.kind == "-" for line in self.lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    added: int
-    removed: int
-    hunks: int
-
-
 def hunks(before: str, after: str) -> list[Hunk]:
     """The changes from `before` to `after`; closer than twice the context they share a hunk."""
     old, new = lines_of(before), lines_of(after)
     return [_hunk(group, old, new) for group in _groups(old, new)]
 
 
-def counts(before: str, after: str) -> Counts:
-    """Lines added and removed, and the number of hunks."""
+def counts(before: str, after: str) -> tuple[int, int, int]:
+    """How many lines are added and removed, and the number of hunks."""
     groups = _groups(lines_of(before), lines_of(after))
     changes = [code for group in groups for code in group]
     added, removed = sum(d - c for *_, c, d in changes), sum(b - a for _, a, b, _, _ in changes)
-    return Counts(added, removed, len(groups))
+    return added, removed, len(groups)
 
 
 def _groups(old: list[str], new: list[str]) -> list[list[Opcode]]:

@@ -110,6 +110,7 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
 def _counts(here: Above, kind: str, inside: bool, data: bytes) -> bool:
     """Whether this is a definition to list: a declaration's body, not a mention or a local."""
     node, parent = here
+    inside = inside and not _is_returned(here)
     if node.type in _OF_FUNCTIONS:
         value = node.child_by_field_name("right") or node.child_by_field_name("value")
         left = node.child_by_field_name("left") or node.child_by_field_name("key")
@@ -131,6 +132,15 @@ def _counts(here: Above, kind: str, inside: bool, data: bytes) -> bool:
 def _is_function(node: Node) -> bool:
     value = node.child_by_field_name("value")
     return value is not None and value.type in FUNCTIONS
+
+
+def _is_returned(here: Above) -> bool:
+    """Whether a node is a member of an object literal that a function returns: the public methods
+    of JavaScript's factories."""
+    _, parent = here
+    if parent is None or parent[0].type != "object" or parent[1] is None:
+        return False
+    return parent[1][0].type == "return_statement"
 
 
 def _is_object(node: Node) -> bool:

@@ -134,18 +134,18 @@ class Screen(Sink):
     def ask(self, question: Question) -> Reply:
         if self._settings.ask:  # each hunk is asked about
             return self._choose_hunks(question)
-        if not question.unsure:
-            return Reply("yes")
-        return self._confirm(question) if self._asks else Reply("no")
+        if self._asks and (question.unsure or question.unrated):
+            return self._confirm(question)
+        return Reply("no" if question.unsure else "yes")
 
     def _confirm(self, question: Question) -> Reply:
-        """Show a change that is likely wrong, and ask whether it is written."""
+        """Show a change that is not known to be likely right, and ask whether it is written."""
         edit = question.edit
         self._live.stop()
         with undisturbed():
             diff_view.show(self._console, edit, prov.of(self._written), self._explained)
         self._shown = True
-        chance = "unsure. "
+        chance = "unsure. " if question.unsure else "not rated: read it. "
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:

@@ -167,7 +167,7 @@ def _outcome(report: Report) -> Text:
 def _sureness(edit: Edit) -> Text:
     """Whether the edit is likely right, where that is known."""
     if edit.confidence is None:
-        return Text()
+        return Text(", not rated: read the diff" * edit.unrated, "yellow")
     if any(attempt.kept and attempt.test and attempt.test.passed for attempt in edit.tries):
         chance = f"right with a probability of {edit.confidence:.0%}"
         return Text.assemble(", ", ("kept: your test passes", "green"), f" ({chance})")

@@ -23,7 +23,10 @@ def checked(specedit: Specedit, script: Callable[..., Path], tmp_path: Path) -> 
         path.write_bytes(before.encode())
         script(answer=f"{after}````")
         once = ("--whole", "--tries", "1", "--yes", "--json")
-        done = specedit("edit", instruction, name, *once, *flags, cwd=tmp_path)
+        one_drafter = {
+            "SPECEDIT_DRAFT": "prediction"
+        }  # others would change the speed, not the text
+        done = specedit("edit", instruction, name, *once, *flags, cwd=tmp_path, env=one_drafter)
         assert done.stdout, done.stderr.decode()
         (file,) = json.loads(done.stdout)["files"]
         findings: list[dict[str, Any]] = file["findings"]

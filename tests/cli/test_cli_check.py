@@ -81,13 +81,6 @@ def test_a_checker_s_new_words_refuse_when_strict(inside, file, script, tmp_path
     assert done.returncode == 0 and b"no-such-checker is not installed" in done.stderr
 
 
-def test_a_question_is_refused_by_edit(specedit, file, script):
-    script(answer="It sums the cart.")
-    done = specedit("edit", "Explain what this file does", file)
-    assert (done.returncode, done.stdout, file.read_text()) == (2, b"", BEFORE)
-    assert b"--allow question" in done.stderr
-
-
 RENAMED = """def one(a):
     return a
 

@@ -461,23 +461,19 @@ def test_a_filter_says_that_it_changed_what_it_gave_out(specedit, file):
     assert b"edited" in done.stderr and b"would change" not in done.stderr
 
 
-def test_the_margin_says_where_each_line_came_from(tmp_path, script):
-    script(replace=[["old", "new"]])
-    (tmp_path / "a.py").write_text("old = 1\nkept = 2\n")
-    code, text = at_a_terminal(b"", "edit", "x", "a.py", cwd=tmp_path)
-    assert code == 0 and "line 1" in text and "copied" in text and "●" in text
-
-
 def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_path, script):
-    script(replace=[["return 1", "return 2"]])
+    script(replace=[["return 1", "return 2"]], rated=True)
     text = "class Cart:\n    def total(self):\n        kept = 2\n        return 1\n"
     (tmp_path / "a.py").write_text(text)
     code, text = at_a_terminal(b"", "edit", "In Cart.total, x", "a.py", cwd=tmp_path)
-    rows = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", text).rpartition("line 4 in Cart")
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", text)
+    rows = text.rpartition("line 4 in Cart")
     assert code == 0 and "●" in rows[0] and "● decoded" not in rows[2]
     margins = re.findall(r"(?m)^[ \d] [ \d] (.{4}) ", rows[2])
     assert margins == ["····", "····", "····", "    ", "···●"]  # a removed line has none
-    assert "% copied" in text and "accepted" not in text and ": passes" not in text
+    assert (
+        "% copied" in " ".join(text.split()) and "accepted" not in text and ": passes" not in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def typed(answer: str, *words: str, cwd: Path) -> str:
 
 @pytest.fixture
 def clone(tmp_path: Path, script: Play) -> Path:
-    script(replace=[["old", "new"]])
+    script(replace=[["old", "new"]], rated=True)
     root = tmp_path / "clone"
     root.mkdir()
     (root / "a.py").write_text("old = 1\n")

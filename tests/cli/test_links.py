@@ -71,7 +71,7 @@ def test_guarantee_10_a_link_out_of_the_work_tree_is_refused_without_a_terminal(
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
 @pytest.mark.parametrize(("answer", "text"), [(b"y\n", "email = 1\n"), (b"\n", "username = 1\n")])
 def test_the_user_at_a_terminal_sees_the_target_and_is_asked(script, tree, answer, text):
-    script(replace=[["username", "email"]])
+    script(replace=[["username", "email"]], rated=True)
     _, shown = at_a_terminal(answer, "edit", "Say email.", "out.py")
     assert "out.py is a link to " in shown and "rc.py, outside its work tree" in shown
     assert (tree.parent / "home/rc.py").read_text() == text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from drafting import Branching, Seeing, Spending
-from effort import examples
+from effort import FULL, examples
 from exact_models import kernel, kernels_here, save
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,7 +114,7 @@ def test_guarantee_1_of_trees_the_generic_engine_takes_chains(prompt, seed, samp
     assert len(chunks) <= len(plain)
 
 
-@pytest.fixture(scope="module", params=kernels_here())
+@pytest.fixture(scope="module", params=kernels_here() if FULL else kernels_here()[:1])
 def exact(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
     folder = tmp_path_factory.mktemp("small")
     _, files = save("qwen2, grouped, tied", folder)

@@ -50,6 +50,32 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(file, script, insid
     assert f"specedit apply {file} {edit['kept']}" in edit["problems"][0]
 
 
+@pytest.mark.parametrize(
+    ("repository", "flags", "code"),
+    [
+        pytest.param("", (), 2, id="model"),
+        pytest.param("", ("--sure", "0.05"), 0, id="user lowers"),
+        pytest.param("sure = 0.05", (), 2, id="repository cannot lower"),
+        pytest.param("sure = 0.99", ("--sure", "0.05"), 0, id="user beats repository"),
+    ],
+)
+def test_the_user_sets_from_which_probability_on_an_edit_is_sure(
+    file, script, inside, repository, flags, code
+):
+    (file.parent / "pyproject.toml").write_text(f"[tool.specedit]\n{repository}\n")
+    doubtful(script, margin=5.0)
+    done = inside("edit", WISH, file, "--json", *flags)
+    (edit,) = json.loads(done.stdout)["files"]
+    assert 0.05 < edit["confidence"] < 0.6
+    assert (done.returncode, edit["sure"]) == (code, code == 0)
+
+
+def test_a_repository_can_raise_the_probability(file, script, inside):
+    (file.parent / "pyproject.toml").write_text("[tool.specedit]\nsure = 0.95\n")
+    doubtful(script, margin=20.0)
+    assert inside("edit", WISH, file).returncode == 2
+
+
 def test_a_rename_is_not_rated(file, script, inside):
     """Syntax decides its places; the model decides about mentions alone."""
     file.write_text("def total(items):  # the total\n    return sum(items)\n")
@@ -105,6 +131,28 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     assert "Write it? [y/n/o/h/q/?]" in shown and "sum(items) + 1" in shown
     assert result == code
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "text"), [(b"y\n", 0, AFTER), (b"n\n", 2, BEFORE)], ids=["yes", "no"]
+)
+def test_the_edit_of_a_model_that_was_never_measured_is_asked_about(
+    file, script, typed, code, text
+):
+    script(**SAME)
+    result, shown = at_a_terminal(typed, "edit", WISH, file)
+    assert "not rated: read it. Write it? [y/n/o/h/q/?]" in re.sub(r"\x1b\[[0-9;?]*m", "", shown)
+    assert (result, file.read_text()) == (code, text)
+    assert ("not written (not confirmed)" in shown) == (code == 2)
+
+
+def test_without_a_terminal_it_is_written_and_said_to_be_unrated(file, script, inside):
+    script(**SAME)
+    done = inside("edit", WISH, file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, file.read_text()) == (0, AFTER)
+    assert (edit["confidence"], edit["sure"]) == (None, None)
+    assert b"not rated: read the diff" in done.stderr
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])

@@ -38,6 +38,18 @@ def test_a_change_that_means_something_stays(old, new):
     assert edited.proposed == PY.replace(old, new) and "reverted" not in edited.kinds
 
 
+def test_an_instruction_that_the_answer_repeats_is_left_out():
+    replaced = [["import os\n", f"{SUBTRACT}\n\nimport os\n"], ["a + b", "a - b"]]
+    edited = edit(SUBTRACT, PY, "--whole", replace=replaced)
+    assert edited.text == PY.replace("a + b", "a - b") and "reverted" in edited.kinds
+
+
+def test_a_line_that_the_file_has_stays_though_the_instruction_is_the_same():
+    text = f"# {SUBTRACT}\n{PY}"
+    edited = edit(f"# {SUBTRACT}", text, "--whole", replace=[["a + b", "a - b"]])
+    assert edited.text == text.replace("a + b", "a - b")
+
+
 def test_comments_stay_where_the_instruction_is_about_comments():
     replaced = [["about b", "on b"], ["a + b", "a - b"]]
     edited = edit("Subtract; fix the comment", PY, *ALL, replace=replaced)

@@ -36,7 +36,7 @@ def judged(tmp_path: Path, script: Callable[..., Path], inside: Specedit) -> Cal
             tree.write(f"output{number}", output.replace("FOLDER", str(tree.root)))
         answers = [{"answer": f"x = {number}\n```"} for number in (1, 22, 22, 22, 22, 333)]
         script(**answers[0], then=answers[1:], prompts=str(tmp_path / "prompts"))
-        command = "cat output$(sed 's/x = //' a.py); exit 1"
+        command = "read -r name is number < a.py; cat output$number; exit 1"
         flags = ("--test", command, "--tries", "6", "--keep-best", "--json")
         done = inside("edit", "Do it", "a.py", *flags, cwd=tree.root)
         tries = json.loads(done.stdout)["files"][0]["tries"]

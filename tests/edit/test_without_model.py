@@ -25,6 +25,7 @@ def is_question(instruction: str) -> bool:
     edited = edit(instruction, "x = 1\n", replace=[["1", "2"]])
     refused = "The instruction is a question" in edited.messages
     assert refused != bool(edited.prompts), edited.messages
+    assert refused == ("--allow question" in edited.messages)
     return refused
 
 

@@ -137,7 +137,7 @@ def drafted(
 def test_any_draft_gives_the_answer_of_a_model_without_a_cache(name, padded):
     model, prompt, wanted = family(name)
     engine = HuggingFaceEngine(model, padded=padded)
-    for seed in range(40 if FULL else 2):
+    for seed in range(40 if FULL else 1):
         assert drafted(engine, prompt, wanted, seed) == wanted
         other = [*prompt[: 5 + seed % 20], 9, 8, 7]  # another prompt in between, cut off somewhere
         list(engine.begin(other))
@@ -175,7 +175,7 @@ def test_a_recurrent_model_reads_only_what_follows_a_kept_state():
 def test_a_cache_that_is_full_grows():
     model, prompt, _ = family("qwen2")
     engine = HuggingFaceEngine(model)
-    for length in (300, 5000):
+    for length in (300, 4100):  # it begins with 4,096 positions
         ids = (prompt * 200)[:length]
         list(engine.begin(ids))
         with torch.inference_mode():

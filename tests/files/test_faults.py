@@ -49,7 +49,7 @@ def _long(short: int, long: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("trials", values)
 
 
-@_long(20, 600)
+@_long(10, 600)
 def test_guarantee_9_killed_at_any_line_nothing_is_lost(tmp_path, trials, say):
     chance, count = random.Random(SEED), Count("kills at a chosen line")
     total = faults.lines(faults.trial(tmp_path / "counted", chance).write)
@@ -60,7 +60,7 @@ def test_guarantee_9_killed_at_any_line_nothing_is_lost(tmp_path, trials, say):
     say(count)
 
 
-@_long(8, 400)
+@_long(5, 400)
 def test_guarantee_9_killed_at_a_random_moment_nothing_is_lost(tmp_path, trials, say):
     chance, count = random.Random(SEED), Count("kills at a random moment")
     began = time.monotonic()
@@ -251,7 +251,7 @@ def _copy_and_rename(path: Path, mark: bytes) -> None:
 WRITERS = (_truncate, _rename, _append, _hold, _copy_and_rename)
 
 
-@_long(20, 500)
+@_long(10, 500)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the exchange, and leases")
 def test_guarantee_3_what_somebody_else_writes_meanwhile_is_never_lost(tmp_path, trials, say):
     """The other program begins at a line after the first comparison, and ends when it can."""
@@ -324,7 +324,7 @@ def _after(writer: Callable[[Path, bytes], None], text: bytes, mark: bytes) -> b
     return mark + text[len(mark) :] if writer is _hold else text + mark
 
 
-@_long(10, 200)
+@_long(6, 200)
 def test_two_runs_at_once_do_not_overwrite_each_other(tmp_path, trials, say):
     """Both have read the same text; half of them share no lock: each has a store of its own."""
     chance, count = random.Random(SEED), Count("two runs at once")

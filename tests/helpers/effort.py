@@ -9,7 +9,7 @@ from hypothesis import settings
 
 FULL = os.environ.get("TEST_EFFORT") == "full"
 in_full = pytest.mark.skipif(not FULL, reason="TEST_EFFORT=full runs it")
-FEW = 10
+FEW = 6
 Case = TypeVar("Case")
 
 

@@ -29,6 +29,7 @@ class Endpoint:
     breaks_after: int = 1 << 30  # requests that are answered
     location: str = ""
     says: Callable[[dict[str, Any]], bytes] | None = None  # the answer to a request, if not always
+    models: list[str] = field(default_factory=list)  # that it lists
     extra: dict[str, str] = field(default_factory=dict)  # further headers
 
 
@@ -70,6 +71,13 @@ def listening() -> Iterator[Endpoint]:
             self.wfile.write(
                 endpoint.says(endpoint.requests[-1]) if endpoint.says else endpoint.answer
             )
+
+        def do_GET(self) -> None:
+            endpoint.paths.append(self.path)
+            self.send_response(200 if endpoint.models else 404)
+            self.end_headers()
+            listed = {"data": [{"id": name} for name in endpoint.models]}
+            self.wfile.write(json.dumps(listed).encode())
 
         def log_message(self, *args: Any) -> None:
             pass

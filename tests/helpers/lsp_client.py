@@ -6,7 +6,6 @@ Shares no code with the server. An edit for another version than the document ha
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +13,8 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from command_line import interruptible
 
 CAPABILITIES = {
     "workspace": {"applyEdit": True, "workspaceEdit": {"documentChanges": True}},
@@ -205,11 +206,6 @@ class Editor:
 
 def place(position: Position) -> dict[str, int]:
     return {"line": position[0], "character": position[1]}
-
-
-def interruptible() -> None:
-    """A shell's background job ignores Ctrl-C, and so would its child."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Process:

@@ -92,6 +92,7 @@ class Hub:
     asked: list[tuple[str, str]] = field(default_factory=list)  # (path, Range)
     cut_after: int = 0  # close each connection after so many bytes
     missing_once: set[str] = field(default_factory=set)  # names to deny the first time
+    damaged: set[str] = field(default_factory=set)  # names whose last byte is sent as another
     url: str = ""
 
 
@@ -116,6 +117,8 @@ def hub_server() -> Iterator[Hub]:
             if data is None or file in hub.missing_once:
                 hub.missing_once.discard(file)
                 return self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
+            if file in hub.damaged:
+                data = data[:-1] + bytes([data[-1] ^ 1])
             wanted = self.headers.get("Range", "").removeprefix("bytes=").rstrip("-")
             start = int(wanted or 0)
             said = {"Content-Range": f"bytes {start}-{len(data) - 1}/{len(data)}"}

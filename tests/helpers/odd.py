@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from mutations import flat_memory
 
 FEW, MANY = 500, 100_000
 WORDS = ["", "\0", "../x", "~/x", "/etc/passwd", "http://x", "true", "\x1b[2J", "é", "\U0001f600"]
@@ -96,13 +97,14 @@ def target(make: Callable[[Odd], Any]) -> Callable[[Callable[[Any], None]], Call
     def decorate(body: Callable[[Any], None]) -> Callable[..., None]:
         @pytest.mark.parametrize("most", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
         def test(most: int) -> None:
-            for number in range(most):
-                value = make(Odd(number))
-                try:
-                    body(value)
-                except BaseException as error:
-                    error.add_note(f"input {number} of {body.__name__}: {value!r:.2000}")
-                    raise
+            with flat_memory():
+                for number in range(most):
+                    value = make(Odd(number))
+                    try:
+                        body(value)
+                    except BaseException as error:
+                        error.add_note(f"input {number} of {body.__name__}: {value!r:.2000}")
+                        raise
 
         test.__name__, test.__doc__, test.__module__ = body.__name__, body.__doc__, body.__module__
         return test

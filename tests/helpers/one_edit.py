@@ -83,7 +83,7 @@ def edit(
             *(() if "--ask" in flags else ("--json",)),
             stdin=stdin.encode(),
             cwd=place,
-            env={"TESTS_SCRIPT": str(place / "script.json")},
+            env={"TESTS_SCRIPT": str(place / "script.json"), "SPECEDIT_DRAFT": "prediction"},
         )
         read = prompts.read_text("utf-8").splitlines() if prompts.exists() else []
         return Edited(

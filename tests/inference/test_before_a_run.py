@@ -69,7 +69,7 @@ def test_nothing_is_estimated_for_what_is_not_known(setting):
 @pytest.fixture
 def long(tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file whose edit counts as long."""
-    script(replace=[["x", "y"]])
+    script(replace=[["x", "y"]], rated=True)
     monkeypatch.setattr(run_command, "LONG_S", 0.0)
     monkeypatch.setattr(run_command, "SHORT", 0)
     monkeypatch.setattr(estimate, "expected_curve", lambda settings: TYPICAL)

@@ -73,11 +73,16 @@ def test_positions_past_an_end_are_that_end(editor, tmp_path):
     assert {at: word and word["placeholder"] for at, word in found.items()} == words
 
 
+# What a later protocol may add to what an editor declares.
+LATER = {"symbol": {"symbolKind": {"valueSet": [999]}}, "other": {"markup": ["later"]}}
+
+
 @rows("offered chosen column")
 def test_the_editor_chooses_how_columns_are_counted(tmp_path, offered, chosen, column):
     process = Process(tmp_path)
     editor = process.editor
-    capabilities = editor.start(CAPABILITIES | {"general": {"positionEncodings": offered}})
+    declared = CAPABILITIES | {"workspace": CAPABILITIES["workspace"] | LATER, "later": 7}
+    capabilities = editor.start(declared | {"general": {"positionEncodings": offered}})
     assert capabilities["positionEncoding"] == chosen
     uri = editor.open_file(tmp_path / "a.py", "'🙂é'; email")
     span = {"start": place((0, column)), "end": place((0, column + 5))}
@@ -394,14 +399,6 @@ def test_no_edit_is_made_for_a_text_that_is_not_known(editor, tmp_path, change):
         assert "error" in answer and "Traceback" not in str(answer)
     editor.replace(uri, "x = 1\n")
     assert renamed(editor, other, (1, 8), "name") == "import a\nprint(a.name)\n"
-
-
-def test_an_editor_may_declare_what_a_later_protocol_adds(tmp_path):
-    process = Process(tmp_path)
-    later = {"symbol": {"symbolKind": {"valueSet": [999]}}, "other": {"markup": ["later"]}}
-    workspace = CAPABILITIES["workspace"] | later
-    process.editor.start(CAPABILITIES | {"workspace": workspace, "later": 7})
-    assert process.leave() == 0
 
 
 def test_an_editor_that_declares_nothing_gets_nothing_else(tmp_path):

@@ -160,7 +160,7 @@ def test_a_file_or_a_line_chooses_one_of_several_things(repo, agent):
 
 
 def test_a_long_result_is_cut_with_a_count_and_the_rest_is_asked_for(repo, agent):
-    repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 500})
+    repo.commit({"b.py": "value = 1\n" + "print(value, 'a line of some length')\n" * 250})
     seen: list[str] = []
     for _ in range(30):
         result = agent.call("find_places", name="value", skip=len(seen))
@@ -169,11 +169,11 @@ def test_a_long_result_is_cut_with_a_count_and_the_rest_is_asked_for(repo, agent
         seen += [place for place in found["places"] if not place.startswith("…")]
         if "more" not in found:
             break
-        assert found["summary"] == "501 places in 1 file"
-        assert found["places"][-1] == f"… and {501 - len(seen)} more"
+        assert found["summary"] == "251 places in 1 file"
+        assert found["places"][-1] == f"… and {251 - len(seen)} more"
         assert found["more"].endswith(f"find_places with skip: {len(seen)}")
-    assert len(set(seen)) == 501
-    change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(300))
+    assert len(set(seen)) == 251
+    change = "".join(f"print(value, {n}, 'an argument of some length')\n" for n in range(150))
     result = agent.call("apply_change", path="b.py", change=f"value = 1\n{change}# ...\n")
     assert len(text_of(result)) <= 4000 and "apply_change with skip" in text_of(result)
 
@@ -593,10 +593,6 @@ def test_a_cancelled_merge_stops_and_writes_nothing(repo):
     call = tools.Call(Workspace((repo.root,)), {}, connect, stop := Late(), lambda _: None)
     done = tools.perform("apply_change", call, ToApply(**busy(repo)))
     assert done.summary == "cancelled; nothing was written" and stop.asked == 201
-
-
-def test_a_merge_that_takes_too_much_work_is_refused(repo, agent):
-    assert "too much work" in agent.fails("apply_change", **busy(repo))
 
 
 def test_a_missing_extra_is_named(inside, monkeypatch):

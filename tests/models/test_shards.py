@@ -11,10 +11,13 @@ from model_sources import Hub, hub_server
 
 from specedit.engines.exact.conversion import convert, convert_fetched, converted_path, is_converted
 from specedit.engines.exact.engine import open_exact
+from specedit.engines.huggingface.loading import open_huggingface
 from specedit.errors import ModelError
+from specedit.inference import loading
 from specedit.models import catalogue, resolve
 from specedit.models.catalogue import Listed
 from specedit.models.store import FetchProgress, ModelFiles, Report, unreported
+from specedit.settings import Settings
 
 ENTRY = Listed("next", "", 1_000_000, "", "MIT", "someone/next")
 IDS = random.Random(3).choices(range(500), k=60)
@@ -84,6 +87,24 @@ def test_two_files_at_most_lie_on_the_disk_and_the_weights_are_those_of_the_whol
     resolve.verify(item)
     resolve.remove(item)
     assert not list((tmp_path / "converted").iterdir())
+
+
+@pytest.mark.parametrize("engine", ["exact", "huggingface"])
+def test_a_row_without_a_digest_is_held_against_that_of_the_hub(engine, hub, tmp_path, monkeypatch):
+    last = sorted(name for name in hub.files["someone/next"] if name.endswith(".safetensors"))[-1]
+    hub.damaged.add(last)
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    settings = Settings(model="next", engine=engine)
+    with pytest.raises(ModelError, match=r"what the hub gave is not this model \(SHA-256"):
+        loading.fetched("next", settings, unreported)
+    assert resolve.local("next") is None
+    hub.damaged.clear()
+    files = loading.fetched("next", settings, unreported)
+    kept = len([*files.path.glob("*.safetensors")])
+    assert bool(kept) == (engine == "huggingface")  # which reads them
+    if not kept:
+        with pytest.raises(ModelError, match="converted for the exact engine"):
+            open_huggingface(files, device="cpu")
 
 
 @pytest.mark.parametrize("files", [1, 3, 5])

@@ -17,10 +17,12 @@ from tokenizers import AddedToken, Regex, models, pre_tokenizers, processors
 from tokenizers import Tokenizer as Core
 
 from specedit.errors import ModelError
+from specedit.inference import loading
 from specedit.models import vocabulary as vocabularies
 from specedit.models.store import ModelFiles, store_path
 from specedit.models.tokenizer import Tokenizer, byte_table, prompt_ids, spelled_bytes
 from specedit.models.vocabulary import load_tokenizer
+from specedit.settings import Settings
 
 NAMES = (*SPECIALS, *USER)
 texts = st.text() | st.lists(st.sampled_from([*NAMES, "int", " ", "\n", "é", "日", "x"])).map(
@@ -258,3 +260,12 @@ def test_the_stored_forms_of_other_versions_are_deleted(tmp_path):
         other.write_bytes(b"x")
     load_tokenizer(files)
     assert path.exists() and another.exists() and not older.exists()
+
+
+def test_an_unknown_vocabulary_is_refused_before_anything_is_converted(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    path = tiny_gguf(tmp_path / "odd.gguf", cuts="odd-words")
+    steps: list[object] = []
+    with pytest.raises(ModelError, match=r"odd.gguf cuts words as 'odd-words'; known are qwen2"):
+        loading.load(Settings(model=str(path)), steps.append)
+    assert not [step for step in steps if "onvert" in str(step)]

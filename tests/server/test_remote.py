@@ -54,11 +54,14 @@ MESSAGES = [
 ]
 BASE = {"model": "m", "messages": MESSAGES, "stream": True, "temperature": 0.0}
 PREDICTION = {"type": "content", "content": "```python\na = 1\n```"}
+UNREASONED = {"chat_template_kwargs": {"enable_thinking": False}}
 WANTS_USAGE = {"stream_options": {"include_usage": True}}
 OLD_LIMIT = {**WANTS_USAGE, "max_tokens": 99, "prediction": PREDICTION}
 NEW_LIMIT = {**WANTS_USAGE, "max_completion_tokens": 99, "prediction": PREDICTION}
 SENT: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(("openai", "fireworks", "vllm"), OLD_LIMIT),
+    **dict.fromkeys(("openai", "fireworks"), OLD_LIMIT),
+    "vllm": {**OLD_LIMIT, **UNREASONED},
+    "local": {**WANTS_USAGE, "max_tokens": 99, **UNREASONED, "reasoning_effort": "none"},
     **dict.fromkeys(("specedit", "cerebras"), NEW_LIMIT),
     "mistral": {"max_tokens": 99, "prediction": PREDICTION},
     "plain": {**WANTS_USAGE, "max_tokens": 99},
@@ -81,7 +84,7 @@ def test_earlier_tries_go_as_a_field_of_our_own_or_the_newest_as_the_one(endpoin
     if profile in ("specedit", "vllm"):
         assert (sent["prediction"], sent["predictions"]) == (PREDICTION, [b, c])
     else:
-        assert sent.get("prediction") == (None if profile == "plain" else b)
+        assert sent.get("prediction") == (None if profile in ("plain", "local") else b)
         assert "predictions" not in sent
 
 
@@ -217,6 +220,15 @@ def test_an_answer_without_a_block_is_no_file(endpoint):
         answer(backend(endpoint))
 
 
+@pytest.mark.parametrize(("profile", "completion"), [("local", 1), ("vllm", 12)])
+def test_what_follows_the_block_is_not_waited_for_where_nothing_counts_it(
+    endpoint, profile, completion
+):
+    endpoint.answer = stream("```python\na = 2\n```\n", "Here I changed", " a to 2.")
+    result = answer(backend(endpoint, profile))
+    assert (result.text, result.reason, result.completion) == ("a = 2\n", "stop", completion)
+
+
 def test_a_cut_off_answer_says_so(endpoint):
     endpoint.answer = stream("```\na\n", reason="length", usage=None)
     found = answer(backend(endpoint))
@@ -340,6 +352,15 @@ def test_what_goes_wrong_is_said(endpoint, status, body, said):
     with pytest.raises(ServerError) as raised:
         answer(backend(endpoint))
     assert said in str(raised.value)
+
+
+def test_a_model_that_a_server_does_not_have_is_answered_with_those_it_has(endpoint):
+    endpoint.status, endpoint.answer = 404, b'{"error":{"message":"model m not found"}}'
+    endpoint.models = ["qwen3:8b", "coder"]
+    with pytest.raises(ServerError) as raised:
+        answer(backend(endpoint))
+    assert raised.value.hint == "Name one of its models with --model: qwen3:8b, coder."
+    assert endpoint.paths == ["/v1/chat/completions", "/v1/models"]
 
 
 def test_nobody_there_is_said():

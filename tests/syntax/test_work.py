@@ -22,7 +22,7 @@ PIECES = (
     "import a\n", "a" * 300 + "\n", "é\u2028\r\n", "(" * 50 + "\n", "x = [1, 2, 3, 4, 5, 6, 7]\n",
     '{"path": "a.py", "old_string": "x", "new_string": "y"}\n',
 )  # fmt: skip
-PAIRS, SIZE = (300, 60_000) if FULL else (20, 8_000)  # characters
+PAIRS, SIZE = (300, 60_000) if FULL else (12, 6_000)  # characters
 
 
 def awkward(seed: random.Random, size: int) -> str:

@@ -68,6 +68,7 @@ _MARKS = re.compile(r"(?m)^([+\- ]?)\ufeff")  # of files that begin with one
 _COMMENT_PATH = re.compile(
     r"\s*(?://|#|--|/\*|<!--|;)\s*(?:file(?:name)?:\s*)?(\S+?)\s*(?:\*/|-->)?\s*"
 )
+_COMMENT_EDGE = re.compile(r"(?m)^\s*/\*|\*/")
 # Names of fields, in lower case, without `_` and `-`.
 _PATHS = (
     *("filepath", "path", "file", "filename", "targetfile"),
@@ -381,7 +382,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
         depth = len(margin(opening[0])) if opening else 0
         deeper = len(margin(line)) > depth
         spend((number - start) / 10)
-        if deeper and _in_docstring(lines[start:number]):
+        if (deeper or opening is None) and _in_code(lines[start:number], in_block=bool(opening)):
             continue
         if opening is None:
             opening, start = match, number + 1
@@ -395,10 +396,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
             opening, start = None, number + 1
 
 
-def _in_docstring(above: Sequence[str]) -> bool:
-    """Whether a line below these is in a text of Python, which may have fences of its own."""
+def _in_code(above: Sequence[str], in_block: bool) -> bool:
+    """Whether a line below these is in a text of Python or, outside of a block, in a comment of
+    several lines: these have fences of their own. A block may leave out where a comment ends."""
     text = "\n".join(above)
-    return any(text.count(quotes) % 2 for quotes in ('"""', "'''"))
+    in_comment = _COMMENT_EDGE.findall(text)[-1:] not in ([], ["*/"])
+    return (in_comment and not in_block) or any(text.count(q) % 2 for q in ('"""', "'''"))
 
 
 def _tool_calls(text: str) -> Iterator[FileChange]:

@@ -19,6 +19,7 @@ from specedit.edit.apply.definitions import (
     TYPE,
     VALUE,
     Definition,
+    Pairs,
     continuous,
     paired,
     reindented,
@@ -42,7 +43,6 @@ LINE, BLANK, WHOLE, NEW = "line", "blank", "whole", "new"
 HEAD, END = "head", "end"  # of a definition that is shown in part
 BOUND = frozenset({WHOLE, NEW, HEAD, END})  # a definition, or an end of one
 Key = tuple[str, int]  # of a column: what it is, and its first line in the file, from 0
-Pairs = dict[Definition, Definition]  # the snippet's definitions, and the file's
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,6 @@ class FileColumn:
     lines: tuple[str, ...]
     owner: Definition | None = None
     above: tuple[str, ...] = ()  # comments and attributes that go with it
-    free: bool = False  # the change says that it is removed
     fixed: bool = False  # new, and in its place
     moved: bool = False  # a new definition of the snippet has it
     defines: bool = False  # a definition begins here
@@ -113,7 +112,6 @@ class Comparison:
         self.old, self.file, self.language, self._kinds = old, file, language, shown.kinds
         self.refused: list[Ambiguity] = []
         self.removed: set[Definition] = set()  # that comments of the snippet name
-        self.words: dict[int, set[str]] = {}  # in such comments, by their lines
         self.shown: set[Definition] = set()  # of the file's definitions, by the snippet
         every = [inner for definition in old for inner in definition.walk()]
         self.defined = [definition for definition in every if definition.kind != VALUE]
@@ -146,9 +144,9 @@ class Comparison:
         """The snippet's definitions, and the file's for which they stand. One that stands for the
         holder of another's is read as lines with its members."""
         while True:
-            found = paired(own, every, lines, self.file, self.language, self._holders)
+            pairs, _ = paired(own, every, lines, self.file, self.language, self._holders)
             spans = sorted(
-                ((old.first, -old.last, shown) for shown, old in found.pairs),
+                ((old.first, -old.last, shown) for shown, old in pairs.items()),
                 key=lambda span: span[:2],
             )
             outer = {shown for (_, last, shown), (first, *_) in pairwise(spans) if first < -last}
@@ -177,10 +175,9 @@ class Comparison:
         lines: Sequence[str],
         members: Pairs | None = None,
     ) -> Pairs:
-        found = paired(own, old, lines, self.file, self.language, members)
-        pairs = dict(found.pairs)
+        pairs, unsure = paired(own, old, lines, self.file, self.language, members)
         holders = {self._holders.get(old) for old in pairs.values()}
-        for definition, others in found.unsure:
+        for definition, others in unsure:
             here = [other for other in others if self._holders.get(other) in holders]
             if len(here) == 1:
                 pairs[definition] = here[0]
@@ -222,8 +219,7 @@ class Comparison:
                 units.append(_Unit(self._shown(definition, other, holder), other.first))
             elif definition is not None and self._is_new(definition):
                 end = definition.last
-                start = self._remarks_above(units, n)
-                lines = tuple(self.lines[start:end])
+                lines = tuple(self.lines[n:end])
                 units.append(_Unit([[SnippetRow(lines, NEW, holder, begins=True, ends=True)]]))
             elif kind == LEFT_OUT:
                 units.append(_Unit([[], []]))
@@ -263,22 +259,6 @@ class Comparison:
         kinds = self._kinds[definition.top : definition.last]
         return definition.kind != VALUE and LEFT_OUT not in kinds
 
-    def _remarks_above(self, units: list[_Unit], n: int) -> int:
-        """Where a new definition begins with the new comment that stands apart above it; that
-        comment is taken out of the units."""
-        at, start = len(units), n
-        while at and not self._kinds[start - 1] and not self.lines[start - 1].strip():
-            at, start = at - 1, start - 1
-        end = start
-        while at and units[at - 1].loose and is_remark(self.lines[start - 1]):
-            at, start = at - 1, start - 1
-        known = self._index.rows(2)
-        new = any(line.strip() not in known for line in self.lines[start:end])
-        if not new or (at and units[at - 1].loose):
-            return n
-        del units[at:]
-        return start
-
     def _shown(self, own: Definition, old: Definition, holder: Definition | None) -> list[_Chunk]:
         """The rows of a definition that the file has."""
         begin = self._begin(own, old)
@@ -311,12 +291,11 @@ class Comparison:
         """Whether the last line of a definition of the snippet is that of the file's."""
         a, b = own.last - 1, old.last - 1
         ours, theirs = self.lines[a].strip(), self.file[b].strip()
-        words = [line.split(None, 1)[:1] for line in (ours, theirs)]
         same = ours == theirs or (closes(ours) and closes(theirs))
-        same |= words[0] in (["return"], ["end"]) and words[0] == words[1]
+        same |= ours.split(None, 1)[:1] == theirs.split(None, 1)[:1] == ["return"]
         inside = all(child.last <= a for child in own.children)
         inside &= all(child.last <= b for child in old.children)
-        return same and inside and a > own.first and b > old.first and not self._kinds[a]
+        return same and inside and a > own.first and b > old.first
 
     def _begin(self, own: Definition, old: Definition) -> int:
         """Where the file's lines begin that a definition stands for: with its comments and
@@ -342,7 +321,7 @@ class Comparison:
             self.lines[a.first : a.last] == list(self.file[b.first : b.last])
             for a, b in pairs.items()
         )
-        if same or any(line and line[0] not in "{})];" and line != "end" for line in rest):
+        if same or any(line and line[0] not in "{})];" for line in rest):
             names = ", ".join(definition.name for definition in lost[:4])
             reason = f"shows `{old.name}` without `{names}` or `...`"
             self._refuse(self.lines[own.first], reason, [old], "put `...` where they stay")
@@ -356,8 +335,8 @@ class Comparison:
         old: Sequence[Definition],
         pairs: Pairs,
     ) -> None:
-        """Note what the comments of a holder remove: definitions, or other lines with a name. What
-        is where the comment stands goes, before what has its name elsewhere."""
+        """Note what the comments of a holder remove: definitions. What is where the comment stands
+        goes, before what has its name elsewhere."""
         inner = {n for definition in own for n in range(definition.first, definition.last)}
         free = [definition for definition in old if definition not in pairs.values()]
         for n in range(first, last):
@@ -372,8 +351,7 @@ class Comparison:
             removed: set[Definition] = set()
             for name in sorted(names):
                 found = self._named(inside, name, names) or self._named(free, name, names)
-                members = [member for member in found if member.kind not in (TYPE, SPACE)]
-                if len({self._holders.get(member) for member in members}) > 1:
+                if len({self._holders.get(member) for member in found}) > 1:
                     self._unclear(n, f"may remove one of several: `{name}`", found)
                 else:
                     removed |= set(found)
@@ -383,8 +361,8 @@ class Comparison:
             types = {definition.name for definition in removed if definition.kind == TYPE}
             removed |= {other for other in free if other.name.partition(".")[0] in types}
             self.removed |= removed
-            if names and not removed:
-                self.words[n] = names
+            if not removed:
+                self._unclear(n, "removes no definition of this name", ())
 
     def _unclear(self, n: int, reason: str, found: Sequence[Definition]) -> None:
         self._refuse(self.lines[n], reason, found, "remove it with a diff")
@@ -435,26 +413,26 @@ class Comparison:
         if holder is None:
             members = self.old
             while deeper := self._deeper(members, depth):
-                holder, members = deeper, deeper.children
-        ends = [
-            member.last for member in members if member.kind != VALUE and member not in self.removed
-        ]
+                holder, members = deeper[0], deeper[0].children
+                if len(deeper) > 1:
+                    reason = f"may be a member of each of {len(deeper)} types"
+                    self._refuse(
+                        lines[0], reason, deeper, "show the line that its type begins with"
+                    )
+        ends = [member.last for member in members if member.kind != VALUE]
         at = len(self.file)
         if holder is not None:
-            ending = self.file[holder.last - 1]
-            at = holder.last - (closes(ending) or ending.strip() == "end")
-        while at and not self.file[at - 1].strip():
-            at -= 1
+            at = holder.last - closes(self.file[holder.last - 1])
         at = max(ends, default=at)
         before = self._added.setdefault(at, [])
         first = at == 0 or (not before and opens(self.file[at - 1]))
         python = self.language is not None and self.language.name == "python"
         before += [*([] if first else [""] * (1 + (python and not depth))), *lines]
 
-    def _deeper(self, members: Sequence[Definition], depth: int) -> Definition | None:
-        """The type that a new definition as deep as its members belongs to, where it is one."""
+    def _deeper(self, members: Sequence[Definition], depth: int) -> list[Definition]:
+        """The types that a new definition may belong to, as it is as deep as their members."""
         if not depth and any(member.kind == CALLED for member in members):
-            return None
+            return []
         inside = [
             member
             for member in members
@@ -462,7 +440,7 @@ class Comparison:
             and any(len(margin(self.file[child.first])) == depth for child in member.children)
         ]
         shown = [definition for definition in inside if self.shown & set(definition.walk())]
-        return shown[0] if len(shown) == 1 else inside[-1] if inside else None
+        return shown or inside
 
     def _columns(self, every: Sequence[Definition]) -> Iterator[FileColumn]:
         file, size = self.file, len(self.file)
@@ -477,7 +455,6 @@ class Comparison:
         hidden = {n for old, begin in self._partial.items() for n in range(old.top, begin)}
         hidden |= self._removed_lines()
         defining = {definition.first for definition in every if definition.kind != VALUE}
-        names = set[str]().union(*self.words.values())
         new = {line.strip() for row in self.rows if row.part == NEW for line in row.lines}
         n = 0
         while n <= size:
@@ -489,8 +466,7 @@ class Comparison:
             if n in self._whole:
                 old, begin = self._whole[n]
                 holder = self._holders.get(old)
-                while holder is not None and holder not in self._partial:
-                    holder = self._holders.get(holder)
+                holder = holder if holder in self._partial else None
                 above, lines = tuple(file[old.top : begin]), tuple(file[begin : old.last])
                 yield FileColumn((WHOLE, old.first), file[old.first], lines, holder, above)
                 n = old.last
@@ -503,7 +479,6 @@ class Comparison:
                     (line,),
                     owners[n],
                     above=tuple(file[begins[n].top : n]) if n in begins else (),
-                    free=any(name in line for name in names),
                     moved=bool(line.strip()) and line.strip() in new,
                     defines=n in defining,
                 )
@@ -516,8 +491,6 @@ class Comparison:
         for old in sorted(self.removed, key=lambda definition: definition.first):
             gone |= set(range(old.top, old.last))
             above, below = old.top - 1, old.last
-            while above in gone:
-                above -= 1
             after = file[below].strip() if below < len(file) else ""
             if above >= 0 and opens(file[above]) and not after:
                 while below < len(file) and not file[below].strip():

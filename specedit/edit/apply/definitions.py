@@ -179,12 +179,7 @@ def _closed(tree: Iterable[Definition], shown: ShownLines, indented: bool) -> It
             yield from children
 
 
-@dataclass(frozen=True, slots=True)
-class Pairing:
-    """Which definitions of a snippet are which of the file's; the others are new."""
-
-    pairs: tuple[tuple[Definition, Definition], ...]
-    unsure: tuple[tuple[Definition, tuple[Definition, ...]], ...]
+Pairs = dict[Definition, Definition]  # the snippet's definitions, and the file's
 
 
 def paired(
@@ -194,12 +189,13 @@ def paired(
     file: Sequence[str],
     language: Language | None,
     members: Mapping[Definition, Definition] | None = None,
-) -> Pairing:
-    """Pair definitions of one holder by name and kind; several of one name by their first lines.
-    `members`: the file's definitions with their holders, where the snippet shows no holder."""
-    pairs: dict[Definition, Definition] = {}
+) -> tuple[Pairs, list[tuple[Definition, list[Definition]]]]:
+    """Pair definitions of one holder by name and kind, several of one name by their first lines;
+    and those that may be several. The others are new. `members`: the file's definitions with their
+    holders, where the snippet shows no holder."""
+    pairs: Pairs = {}
     taken: set[Definition] = set()
-    unsure: list[tuple[Definition, tuple[Definition, ...]]] = []
+    unsure: list[tuple[Definition, list[Definition]]] = []
     by_name: dict[tuple[str, str], list[Definition]] = {}
     for other in old:
         by_name.setdefault((other.name, other.kind), []).append(other)
@@ -238,8 +234,8 @@ def paired(
             pairs[definition] = left[0]
             taken.add(left[0])
         else:
-            unsure.append((definition, tuple(left)))
-    return Pairing(tuple(sorted(pairs.items(), key=lambda pair: pair[0].first)), tuple(unsure))
+            unsure.append((definition, left))
+    return dict(sorted(pairs.items(), key=lambda pair: pair[0].first)), unsure
 
 
 def _with_holder(
@@ -297,8 +293,8 @@ def continuous(
         if inside and sum(inside) * 2 < len(inside):
             return False
         begin = end + 1
-    found = paired(own.children, old.children, shown.lines, file, language)
-    return all(continuous(*pair, shown, file, rows, language) for pair in found.pairs)
+    pairs, _ = paired(own.children, old.children, shown.lines, file, language)
+    return all(continuous(*pair, shown, file, rows, language) for pair in pairs.items())
 
 
 def _alike(
@@ -306,12 +302,10 @@ def _alike(
 ) -> float:
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
     of the others. Of an overload, parameters are added to the first line or taken out."""
-    head = likeness(lines[own.first], file[old.first])
-    share = share_of(own, old, lines, file)
-    same = head >= SAME_HEAD
     heads = lines[own.first], file[old.first]
-    same &= not overload or head >= OVERLOAD or same_line(*heads) or _same_parameters(*heads)
-    return head + share if same or share >= ENOUGH else 0.0
+    head, share = likeness(*heads), share_of(own, old, lines, file)
+    same = not overload or head >= OVERLOAD or same_line(*heads) or _same_parameters(*heads)
+    return head + share if (head >= SAME_HEAD and same) or share >= ENOUGH else 0.0
 
 
 def _same_parameters(one: str, other: str) -> bool:

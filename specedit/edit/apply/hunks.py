@@ -226,10 +226,10 @@ def _decided(
 ) -> list[list[HunkPlace]]:
     """The places that header, order and line numbers leave."""
     result = [list(found) for found in places]
-    for number, hunk in enumerate(hunks):
-        if len(result[number]) > 1 and hunk.section:
-            kept = [place for place in result[number] if _in_section(place, hunk, index, symbols())]
-            result[number] = kept or result[number]
+    for hunk, found in zip(hunks, result, strict=True):
+        if len(found) > 1 and hunk.section:
+            kept = [place for place in found if _in_section(place, hunk, index, symbols())]
+            found[:] = kept or found
     _by_order(hunks, result)
     shifts = {
         found[0].first - hunk.line
@@ -238,10 +238,9 @@ def _decided(
     }
     if len(shifts) <= 1:
         shift = next(iter(shifts), -1)
-        for number, hunk in enumerate(hunks):
-            if len(result[number]) > 1 and hunk.line is not None:
-                kept = [place for place in result[number] if place.rows[0] == hunk.line + shift]
-                result[number] = kept or result[number]
+        for hunk, found in zip(hunks, result, strict=True):
+            if len(found) > 1 and hunk.line is not None:
+                found[:] = [at for at in found if at.rows[0] == hunk.line + shift] or found
     _by_order(hunks, result)
     return result
 

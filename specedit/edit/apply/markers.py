@@ -152,16 +152,9 @@ def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> 
         if kinds[n] == MAYBE and _apart(own, kinds, n):
             named = set(re.findall(r"[\w$]+", line))
             beside = {_beside(own, kinds, n, -1), _beside(own, kinds, n, 1)}
-            heads = n and not own[n - 1].strip() and _heads_comment(own, n, known)
             first = n and own[n - 1].strip() in known and own[n - 1].rstrip().endswith("{")
             last = n and not own[n - 1].strip() and own[n + 1 : n + 2] and own[n + 1].strip()
-            if (
-                LEFT_OUT in beside
-                or heads
-                or first
-                or last
-                or any(name in defined for name in named)
-            ):
+            if LEFT_OUT in beside or first or last or not named.isdisjoint(defined):
                 kinds[n] = LEFT_OUT
     texts = [line.strip() for line in own]
     counts = Counter(texts)
@@ -189,13 +182,6 @@ def _apart(lines: Sequence[str], kinds: Sequence[str], n: int) -> bool:
     """Whether no code follows a line directly."""
     below = lines[n + 1].strip() if n + 1 < len(lines) else ""
     return not below or below[:1] in "})]" or kinds[n + 1] == LEFT_OUT
-
-
-def _heads_comment(lines: Sequence[str], n: int, known: set[str]) -> bool:
-    """Whether what follows a comment begins with a new comment of its own."""
-    rest = (lines[k].strip() for k in range(n + 1, len(lines)))
-    below = next(filter(None, rest), "")
-    return below not in known and comment_text(below) is not None
 
 
 def _beside(lines: Sequence[str], kinds: Sequence[str], n: int, step: int) -> str:

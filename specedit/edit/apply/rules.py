@@ -176,23 +176,6 @@ def reasons_to_refuse(merge: Merge, group: int | None = None) -> list[Ambiguity]
     return []
 
 
-@rule(
-    LINES,
-    "says what is removed, and it is not here",
-    "show more lines around it",
-    case="a comment that removes a name that the file does not have",
-)
-def _not_removed(merge: Merge) -> Iterator[RuleMatch]:
-    """The comments that say that lines are removed, where no such line goes."""
-    at, texts = 0, list[str]()
-    for step in merge.path:
-        texts += [] if step.kept else [column.text for column in merge.columns[at : step.at]]
-        at = max(at, step.at + step.matched)
-    for n, names in merge.comparison.words.items():
-        if not any(name in text for text in texts for name in names):
-            yield RuleMatch(merge.comparison.lines[n])
-
-
 def _gaps(merge: Merge) -> Iterator[tuple[int, list[str], list[FileColumn]]]:
     """For each row that is one of the file's, the new lines above it, back to the row before, and
     the lines of code that go."""
@@ -202,7 +185,7 @@ def _gaps(merge: Merge) -> Iterator[tuple[int, list[str], list[FileColumn]]]:
             at, new = step.at, []
         if step.matched:
             gone = merge.columns[at : step.at]
-            yield n, new, [line for line in gone if _is_code(line.text) and not line.free]
+            yield n, new, [line for line in gone if _is_code(line.text)]
             at, new = step.at + 1, []
         elif not step.gone:
             new += [line for line in row.lines if line.strip()]
@@ -465,40 +448,28 @@ def _ends_block(text: str) -> bool:
 
 @rule(
     DOUBTS,
-    "would keep the line below it from running: `{below}`",
-    "show the line below it, or remove that with a diff",
-    case="an error above lines that stay",
-)
-def _unreached(merge: Merge) -> Iterator[RuleMatch]:
-    """New lines that end a block above lines of it that the snippet does not show."""
-    for n, row in enumerate(merge.rows):
-        step = merge.path[n]
-        if row.part != LINE or step.matched or not merge.ends(n) or not _ends_block(row.text):
-            continue
-        below = merge.below(n)
-        if below is None or opens(below.text) or closes(below.text):
-            continue
-        if margin(below.text) == margin(row.text):
-            yield RuleMatch(row.text, _span([below]), {"below": short(below.text.strip())})
-
-
-@rule(
-    DOUBTS,
-    "would never run, as the line above it ends the block: `{above}`",
-    "show the line above it, or remove that with a diff",
-    case="a return after one that stays",
+    "{why}: `{other}`",
+    "show that line, or remove it with a diff",
+    case="an error above lines that stay; a return after one that stays",
 )
 def _never_run(merge: Merge) -> Iterator[RuleMatch]:
-    """New lines below a line of the file that ends their block, and that the snippet does not
-    show."""
+    """New lines that end a block above lines of it, or stand below a line that ends theirs, where
+    the snippet does not show these."""
     for n, (row, step) in enumerate(zip(merge.rows, merge.path, strict=True)):
-        if row.part != LINE or step.matched or step.gone or not step.kept or not row.text.strip():
+        if row.part != LINE or step.matched or step.gone:
             continue
-        above = merge.above(n)
-        if above is None or opens(above.text) or closes(row.text) or not _ends_block(above.text):
-            continue
-        if margin(above.text) == margin(row.text):
-            yield RuleMatch(row.text, _span([above]), {"above": short(above.text.strip())})
+        pairs = []  # the line that is not shown, what stands first, what is below it, why
+        if merge.ends(n) and (below := merge.below(n)) is not None:
+            why = "would keep the line below it from running"
+            pairs.append((below, row.text, below.text, why))
+        if step.kept and (above := merge.above(n)) is not None:
+            why = "would never run, as the line above it ends the block"
+            pairs.append((above, above.text, row.text, why))
+        for other, first, second, why in pairs:
+            ends = _ends_block(first) and not opens(first) and not closes(second)
+            if ends and margin(first) == margin(second):
+                words = {"why": why, "other": short(other.text.strip())}
+                yield RuleMatch(row.text, _span([other]), words)
 
 
 @rule(
@@ -590,7 +561,7 @@ def _is_known(merge: Merge, chunk: range, n: int, new: set[str]) -> bool:
     rows, columns, path = merge.rows, merge.columns, merge.path
     text, step = rows[n].text, path[n]
     word = next(iter(text.strip(" \t}").split(None, 1)), "").partition("(")[0]
-    if rows[n].column or rows[n].part != LINE or word not in BRANCHES or merge.equal(n):
+    if rows[n].column or word not in BRANCHES or merge.equal(n):
         return True
     depth = len(margin(text))
     end = next((k for k in chunk if k > n and len(margin(rows[k].text)) <= depth), chunk.stop)
@@ -684,13 +655,6 @@ def _elsewhere(merge: Merge) -> Iterator[RuleMatch]:
 
 def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
     """Whether a row is in a block that begins with a new line."""
-    rows, depth = merge.rows, len(margin(merge.rows[n].text))
-    for above in range(n - 1, -1, -1):
-        if rows[above + 1].apart:
-            return False
-        if rows[above].text.strip():
-            size = len(margin(rows[above].text))
-            ends = closes(rows[n].text) and size == depth
-            if size < depth or (ends and rows[above].text.rstrip()[-1:] in "{(["):
-                return not path[above].matched and not path[above].gone
-    return False
+    above = enclosing([row.text for row in merge.rows[: n + 1]], n)
+    apart = above is None or any(row.apart for row in merge.rows[above + 1 : n + 1])
+    return above is not None and not apart and not path[above].matched

