@@ -167,9 +167,9 @@ def suggest(as_json: AsJson = False) -> None:
             }
             for row in rows
         ]
-        here = {"memory": machine.memory or None, "cores": machine.cores}
-        here |= {"card": machine.card or None, "edit": TYPICAL_EDIT}
-        put_object({"suggested": best.entry.name, **here, "rows": objects})
+        here: dict[str, int | None] = {"memory": machine.memory or None, "cores": machine.cores}
+        here["card"] = machine.card or None
+        put_object({"suggested": best.entry.name, **here, "edit": TYPICAL_EDIT, "rows": objects})
         return
     _show_rows(rows, best)
     entry, kind = best.entry, best.card if best.card != "bf16" else ""

@@ -40,7 +40,7 @@ _RENAME = re.compile(  # `Rename the local variable total to result in checkout`
 )
 _CHANGE = re.compile(
     r"(?is)^\s*(?:please\s+)?(?:change|replace)\s+(?:the\s+)?(?:(?:text|string|message|word)\s+)?"
-    r"(?P<mark>[`'\"])(?P<old>[^\n]{3,}?)(?P=mark)\s+(?:to|with|by|into)\s+"
+    r"(?P<mark>[`'\"])(?P<old>[^\n]+?)(?P=mark)\s+(?:to|with|by|into)\s+"
     r"(?P<other>[`'\"])(?P<new>[^\n]+?)(?P=other)\s*[.!]?\s*$"
 )
 LOCAL = frozenset({"local", "parameter"})

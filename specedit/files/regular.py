@@ -64,13 +64,14 @@ def read(path: Path, most: int | None = None) -> bytes:
 
 class LargeFile:
     """A large file, read by position while it stays as it was opened: of a mapping, a page that
-    another program has cut off ends the process with SIGBUS."""
+    another program has cut off ends the process with SIGBUS. `whole`: the size that a file which
+    still grows will have."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, whole: int = 0) -> None:
         self.path, self._lock = path, threading.Lock()
         self._file = os.fdopen(opened(path), "rb", buffering=0)
-        self._state = self._now()
-        self.size = self._state[0]
+        self._state = None if whole else self._now()
+        self.size = whole or self._now()[0]
 
     def read(self, start: int, size: int) -> bytearray:
         """Bytes of the file; an OSError where another program has modified it."""
@@ -80,7 +81,7 @@ class LargeFile:
             self._file.seek(start)
             while rest and (count := self._file.readinto(rest)):
                 rest = rest[count:]
-            if rest or self._now() != self._state:
+            if rest or self._state not in (None, self._now()):
                 raise OSError(
                     errno.EIO, "another program modified it while it was read", os.fspath(self.path)
                 )

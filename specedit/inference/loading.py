@@ -23,7 +23,7 @@ from specedit.inference.model import LoadedModel
 from specedit.models.adapter import with_adapter
 from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
-from specedit.models.store import ModelFiles, store_path
+from specedit.models.store import ModelFiles, Use, store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
@@ -85,7 +85,8 @@ def _draft_model(
     from specedit.models.resolve import check_drafts
     from specedit.models.vocabulary import load_tokenizer
 
-    files = fetched(settings.draft_model, settings, partial(_report, emit))
+    plain = replace(settings, adapter="none")
+    files = fetched(settings.draft_model, plain, partial(_report, emit))
     check_drafts(files.name, load_tokenizer(files), target, tokenizer)
     engine_name = "auto" if settings.engine == "exact" else settings.engine
     engine = _engine(files, replace(settings, engine=engine_name), store, emit)
@@ -96,12 +97,16 @@ def _draft_model(
 
 
 def fetched(model: str, settings: Settings, report: Report) -> ModelFiles:
-    """The files of a model, downloaded where they are not here. The exact engine keeps the
-    converted weights of a folder of the catalogue; the generic one needs the folder."""
-    from specedit.engines.exact.conversion import convert_fetched
+    """The files of a model, downloaded where they are not here. Weights for the exact engine are
+    converted while they are fetched, and of a folder of the catalogue only these are kept; the
+    generic engine needs the folder."""
+    from specedit.engines.exact.conversion import convert_arriving, convert_fetched
+    from specedit.engines.exact.kernels.library import why_not
 
     store = store_path()
-    use = partial(convert_fetched, store, settings.weights, report)
+    shards = partial(convert_fetched, store, settings.weights, report)
+    arriving = partial(convert_arriving, store, settings.weights, settings.adapter, report)
+    use = Use(shards) if why_not() else Use(shards, arriving)
     generic = settings.engine == "huggingface" or _why_not_cpu(settings) is not None
     return resolve(model, home=store, report=report, use=None if generic else use)
 

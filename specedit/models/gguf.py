@@ -102,11 +102,12 @@ class Gguf:
         return out.astype(np.float32, copy=False)
 
 
-def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
+def open_gguf(path: Path, *, arrays: bool = True, whole: int = 0) -> Gguf:
     """Read the header of a GGUF file, and of the other files of a model that is split;
-    `arrays=False` leaves long metadata arrays out."""
-    paths = parts_of(path)
-    first, *others = (_open_one(part, arrays) for part in paths)
+    `arrays=False` leaves long metadata arrays out. `whole`: the bytes of a file that is not yet
+    complete."""
+    paths = [path] if whole else parts_of(path)
+    first, *others = (_open_one(part, arrays, whole) for part in paths)
     for index, other in enumerate(others, 1):
         if other.metadata.get("split.no") != index or not first.tensors.keys().isdisjoint(
             other.tensors
@@ -126,8 +127,8 @@ def open_gguf(path: Path, *, arrays: bool = True) -> Gguf:
     return first
 
 
-def _open_one(path: Path, arrays: bool) -> Gguf:
-    file = opened(path)
+def _open_one(path: Path, arrays: bool, whole: int = 0) -> Gguf:
+    file = opened(path, whole)
     if file.size < 24:
         raise ModelError(f"{path} is not a GGUF file: it is too short.", hint=REFETCH)
     size = FIRST_READ_BYTES
@@ -147,12 +148,12 @@ def _open_one(path: Path, arrays: bool) -> Gguf:
             ) from error
 
 
-def opened(path: Path) -> regular.LargeFile:
+def opened(path: Path, whole: int = 0) -> regular.LargeFile:
     """A model's file, to read parts of."""
     try:
         if not path.is_file():
             raise ModelError(f"{path} cannot be read: it is missing or not a regular file.")
-        return regular.LargeFile(path)
+        return regular.LargeFile(path, whole)
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error}.") from error
 

@@ -14,7 +14,7 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -29,8 +29,8 @@ from specedit.models.store import (
     ModelFiles,
     Record,
     Report,
-    Shards,
     Slot,
+    Use,
     dropped,
     folder_digest,
     hashed,
@@ -86,19 +86,19 @@ def resolve(
     *,
     home: Path | None = None,
     report: Report = unreported,
-    use: Callable[[Shards], None] | None = None,
+    use: Use | None = None,
 ) -> ModelFiles:
-    """The model's files, downloaded where they are not here. `use` may convert the weights of a
-    folder while it is fetched, and delete them."""
+    """The model's files, downloaded where they are not here. `use` may convert weights while they
+    are fetched, and delete those of a folder."""
     root = home or store.store_path()
     files = _present(model, root, report)
     if files is None:
-        from specedit.models.download import fetch_from_hub, fetch_listed, unused
+        from specedit.models.download import UNUSED, fetch_from_hub, fetch_listed
 
         if entry := catalogue.find(model):
-            fetch_listed(entry, root, report, use or unused)
+            fetch_listed(entry, root, report, use or UNUSED)
         elif match := _HUB_ID.fullmatch(model):
-            fetch_from_hub(match["name"], match["file"] or "", root, report)
+            fetch_from_hub(match["name"], match["file"] or "", root, report, use or UNUSED)
         files = _present(model, root, report)
         if files is None:
             raise ModelError(f"{model} was removed from {root} while it was being opened")

@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Literal, TypeVar
@@ -262,3 +263,16 @@ class Shards:
 def dropped(shard: Path) -> Path:
     """The mark of a file that was used and deleted."""
     return shard.with_name(shard.name + DROPPED)
+
+
+Arriving = Callable[[ModelFiles, int], AbstractContextManager[Callable[[], None]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What may be made of weights while they are fetched: of a folder's, and of a GGUF file that
+    has so many bytes when it is complete. What is made of a file counts once the function is called
+    that the context gives: its digest is right."""
+
+    shards: Callable[[Shards], None] = lambda _: None
+    arriving: Arriving = lambda *_: nullcontext(lambda: None)

@@ -96,6 +96,8 @@ class Subject:
         begins = is_name and _BEGINNING.match(f"{text[:offset]}\0{text[end:]}")
         is_entry = near and not text[line:offset].strip(" \t*/#") and _ENTRY.match(text, end)
         is_call = (near or not self.owners) and _CALL.match(text, end)
+        if self.owners and not near:  # `(data, errors)` is not a member
+            marked = marked and text[offset - 1] == "`" and text[end : end + 1] in ("`", "(")
         proper = len(names.words_of(self.name)) > 1 or _PROPER.match(text, offset)
         return (near or alone) and bool(marked or begins or proper or is_entry or is_call)
 

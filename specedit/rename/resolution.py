@@ -7,6 +7,7 @@ thing of the same name stays, and so does what belongs to another project's modu
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
 from specedit.syntax.branch import UNPARSED, Branch
 
+WORD = re.compile(r"[^\W\d]\w*")
 STATIC_IMPORT = re.compile(rb"\b(?:import|using)\s+static\b")
 IsHere = Callable[[str, str], bool]  # whether a module that a file names may be the project's
 
@@ -205,7 +207,10 @@ def resolve_name(
         ]
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        resolved.chosen = [x for x in visible if not _is_literal(resolved, x)] or visible
+        visible = [each for each in visible if not _is_literal(resolved, each)] or visible
+        alone = [each for each in visible if not _is_of_class(each)]  # as a bare name says
+        others = [each for each in visible if not all(owner.name for owner in each.owners)]
+        resolved.chosen = [x for x in visible if x in alone or x in others] if alone else visible
     _include_clear_uses(resolved, ours)
     resolved.parameters_stored(bare, ours, derived=derived)
     _sort_unchosen(resolved, theirs)
@@ -349,6 +354,11 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     literal = _is_literal(resolved, each) or shorthand
     if literal and not _is_used(each) and not types and of_class:
         return "an object literal of no known type has it"
+    wanted = [owner for it in chosen for owner in it.owners]
+    for path, _ in resolved.parts(each) if each not in theirs else ():
+        typing = resolved.typings[path]
+        if any(resolved.rules.is_alike(typing, own, up) for own in each.owners for up in wanted):
+            return "a type without a name has the same members"
     mine = [declared for declared in resolved.chosen_declarations() if declared.is_own]
     if mine and all(declared.node.type in resolved.rules.constants for declared in mine):
         return ""  # nothing overrides an enum's constant
@@ -374,8 +384,11 @@ def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
 
 def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether a member may override a chosen one, by what its class extends."""
-    owned = ((resolved.typing_of(it.leaf), it.owner) for it in each.declared if it.owner)
-    return any(_misses_base(typing, [owner]) for typing, owner in owned)
+    return any(
+        resolved.rules.may_override(it) and _misses_base(resolved.typing_of(it.leaf), [it.owner])
+        for it in each.declared
+        if it.owner
+    )
 
 
 def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:
@@ -406,6 +419,10 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
             values = (rules.is_read_from_values(typing.project, d) for d in declared)
             return not rules.is_value_member(leaf) and any(values)
         known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
+        of_class = all("class" in owner.node.type for it in known for owner in it.owners)
+        of_many = typing.scopes.label(leaf) in rules.of_many
+        if of_class and of_many and path not in _near(resolved, path):
+            return False
         return can_mean(typing, leaf, known or chosen)
     if each.kind != FREE:
         return True
@@ -421,6 +438,46 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
     return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
+
+
+def _near(resolved: ResolvedName, path: str) -> frozenset[str]:
+    """The files where a value of unknown class may be a chosen one: those with the name of such a
+    class, those that import them and those that they import, as far as words tell, and those that
+    pytest gives its fixtures. In others, a member that lists and files have, too, is theirs."""
+    project = resolved.typings[path].project
+    owners = [owner for meaning in resolved.chosen for owner in meaning.owners]
+    chosen = {id(owner) for owner in owners}
+    names = {owner.name for owner in owners}
+    for typing in resolved.typings.values():
+        for owner in typing.scopes.owners:
+            above = typing.above(owner)
+            if any(id(each) in chosen for each in (owner, *above)):
+                names |= {each.name for each in (owner, *above)}
+    family = family_of(project, path)
+
+    def find() -> frozenset[str]:
+        own = (file for file in project.paths if family_of(project, file) == family)
+        words = {file: frozenset(WORD.findall(project.text(file) or "")) for file in own}
+        holding = [file for file, known in words.items() if not known.isdisjoint(names)]
+        if any(_stem(file) == "conftest" for file in holding):
+            return frozenset(words)
+        stems = frozenset(map(_stem, holding))
+        named = frozenset(word for file in holding for word in words[file])
+        return frozenset(
+            file
+            for file, known in words.items()
+            if file in holding or _stem(file) in named or not known.isdisjoint(stems)
+        )
+
+    near: frozenset[str] = project.remembered(("near", family, frozenset(names)), find)
+    return near
+
+
+def _stem(path: str) -> str:
+    """The word that an import of a file ends in."""
+    folder, file = posixpath.split(path)
+    stem = file.partition(".")[0]
+    return posixpath.basename(folder) if stem in ("__init__", "index") else stem
 
 
 def _may_be_inherited(typing: Typing, leaf: Branch, *, unexplained: bool) -> bool:

@@ -246,15 +246,25 @@ class _Sorting:
         return all(kind in FUNCTIONS for kind in kinds)
 
     def _join_implied(self) -> None:
-        """Go: a type with an interface's methods implements it without a declaration."""
-        if any(declaration.node.type in self.rules.implied for declaration in self.declared):
-            methods = [
-                declaration
-                for declaration in self.declared
-                if declaration.kind == "method" or declaration.node.type in self.rules.implied
-            ]
-            for method in methods:
-                self._join(method, methods[0])
+        """Go: a type with all methods of an interface implements it without a declaration."""
+        asked = [each for each in self.declared if each.node.type in self.rules.implied]
+        methods = [each for each in self.declared if each.kind == "method"] if asked else []
+        members = {id(each): self._all_members(each.owner) for each in (*asked, *methods)}
+        for interface in asked:
+            wanted, _ = members[id(interface)]
+            for method in (*methods, *asked):
+                own, is_known = members[id(method)]
+                if wanted <= own or not is_known:
+                    self._join(method, interface)
+
+    def _all_members(self, owner: Owner | None) -> tuple[set[str], bool]:
+        """The names of all members of a type, and whether there are no others."""
+        typing = self.typings[0].project.at(owner.home) if owner is not None else None
+        if owner is None or typing is None:
+            return set(), False
+        every = (owner, *typing.above(owner))
+        missing = {base for each in every for base in each.bases} - {each.name for each in every}
+        return {name for each in every for name in each.members}, not missing
 
 
 def scopes_of(declared: Declared) -> Scopes:

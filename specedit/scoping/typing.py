@@ -221,15 +221,21 @@ class Typing(Lookup):
 
     def _along(self, owners: tuple[Owner, ...], first: Branch) -> Known:
         """The class at the end of a qualified name whose first part is known."""
-        node, known = first, owners
+        node, known = self._with_arguments(first), owners
         while node.parent is not None and node.parent.type in self.rules.paths:
             node = node.parent
             last = self.member_leaf(node) or last_of(node)
-            result = self.members(known, self.scopes.text(last)) if last is not None else []
+            result = self.members(known, self.head(last)) if last is not None else []
             known = self.class_of(result[0]) if result else ()
             if result and not known:
                 known = self.type_of_declared(result[0]) or ()
         return known or None
+
+    def _with_arguments(self, leaf: Branch) -> Branch:
+        """`Outer<A>` for its name: a part of a qualified name."""
+        holder = leaf.parent
+        generic = holder is not None and holder.first(*self.rules.arguments) is not None
+        return holder if holder is not None and generic and holder.children[0] is leaf else leaf
 
     def class_of(self, declared: Declared) -> tuple[Owner, ...]:
         """The owner that a declaration is, if it has members: a class, a variant with fields."""
@@ -261,12 +267,20 @@ class Typing(Lookup):
         leaves = [
             leaf for leaf in node.walk() if leaf.type in self.rules.names and leaf.end > leaf.start
         ]
+        if node.type in self.rules.paths and (last := last_of(node)) is not None:
+            given = (leaf.around(*self.rules.arguments) for leaf in leaves)
+            leaves = [  # `Outer<A>.Inner` names no A
+                leaf
+                for leaf, listed in zip(leaves, given, strict=True)
+                if leaf.start >= last.start or listed is None or listed.start < node.start
+            ]
         names = [self.scopes.text(leaf) for leaf in leaves]
         if (names or [self.scopes.text(node).lstrip(": ")])[0] in self.rules.inferred:
             return None
         if not names:
             return (self.scopes.plain,)
-        outer = [up for up in leaves[:2] if up.parent and up.parent.type in self.rules.paths]
+        holders = (self._with_arguments(leaf).parent for leaf in leaves[:2])
+        outer = [up for up in holders if up is not None and up.type in self.rules.paths]
         first = self.lookup(names[0], leaves[0], "type") if outer else None
         if first is not None and first.kind == "import":
             imported = self._imported(first)
@@ -343,6 +357,11 @@ class Typing(Lookup):
                 deep + 1,
             )
         if kind in rules.indexes:
+            key = last_of(node)
+            if rules.makes and key is not None and key.type in rules.strings:  # `x["name"]`
+                owners = self.type_of(first_of(node), deep + 1) or ()
+                for declared in self.members(owners, self.scopes.text(key).strip("'\"`"))[:1]:
+                    return self.type_of_declared(declared, deep + 1)
             return self.element_of(first_of(node), deep + 1)
         if kind in rules.takes_out and (known := rules.taken_out(self, node, deep)) is not None:
             return known
@@ -409,7 +428,7 @@ class Typing(Lookup):
         if not result and (kept := self._kept(owners, name, deep)) is not None:
             return kept
         if not result:
-            return tuple(self.scopes.owners_named(name)) or None
+            return tuple(self.scopes.owners_named(name)) or self.rules.embedded(self, owners)
         known = self.type_of_declared(result[0], deep + 1)
         if known and any(owner.module is None for owner in known):
             return known
@@ -469,6 +488,8 @@ class Typing(Lookup):
         if typed is None:
             home = self.home(declared) or self
             value = home.rules.value_part(declared)
+            while value is not None and is_alone(value, self.rules):
+                value = first_of(value)
             function = value is not None and self.rules.scopes.get(value.type) == "function"
             return home._gives(value, deep) if function and value is not None else None
         while typed is not None and typed.type in self.rules.around_types:

@@ -79,11 +79,15 @@ class Frame:
 
     def explain(self, changed: Sequence[Hunk], explained: set[str]) -> None:
         """Print what the signs in the margins of these hunks mean, and note that it is known."""
-        lines = [line for hunk in changed for line in hunk.lines] if self.provenance else []
-        kinds = {kind for line in lines for kind in _origins(line, self) if kind} - explained
+        kinds = self.kinds(changed) - explained
         if kinds:
             self.console.print(legend(self.console, kinds), soft_wrap=True)
         explained |= kinds
+
+    def kinds(self, changed: Sequence[Hunk]) -> set[str]:
+        """The kinds of origins that the margins of these hunks show."""
+        lines = [line for hunk in changed for line in hunk.lines] if self.provenance else []
+        return {kind for line in lines for kind in _origins(line, self) if kind}
 
     def print(self, hunk: Hunk) -> None:
         for row in rows(hunk, self):

@@ -157,7 +157,8 @@ class ChangeSoFar:
             rows = [*diff_view.rows(last, frame), *rows]
             if len(rows) >= height:
                 break
-        return rows[-height:]
+        explained = diff_view.legend(self._console, frame.kinds(changed))
+        return [explained, *rows[1 - height :]]
 
 
 def so_far(before: str, answer: str) -> list[Hunk]:

@@ -31,6 +31,7 @@ def name(path: str) -> str:
     return harmless(path.replace("\n", "\u240a").replace("\t", "\u2409"))
 
 
+LEAST_COLUMNS = 24  # columns of a table's last cell: narrower, it is a tower of words
 MAX_PAGE_COLUMNS = 100  # columns of a page: longer lines are hard to read
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((\w+)\.md\)")
@@ -74,15 +75,22 @@ def show_table(
     right: Sequence[str] = (),
     whole: Sequence[str] = (),
 ) -> None:
-    """Print a table on stdout. Columns that are `whole` are not broken between words."""
+    """Print a table on stdout. Columns that are `whole` are not broken between words; where all but
+    the last are and leave no place for that, its cells are lines after the table."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    every, notes = [tuple(headings), *map(tuple, rows)], list[str]()
+    columns = [max(map(len, column)) + 2 for column in zip(*every, strict=True)]
+    if len(whole) == len(headings) - 1 and sum(columns[:-1]) + LEAST_COLUMNS > console.width:
+        notes = [f"{row[0]}: {row[-1]}" for row in every[1:] if row[-1]]
+        every = [row[:-1] for row in every]
     table = Table(box=None, pad_edge=False)
-    for heading in headings:
+    for heading in every[0]:
         justify: Any = "right" if heading in right else "left"
         table.add_column(heading, justify=justify, no_wrap=heading in whole)
-    for cells in rows:
+    for cells in every[1:]:
         table.add_row(*map(Text, cells))  # Text: a file's content has no markup
-    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
+    console.print(table, *map(Text, notes), sep="\n")

@@ -1,14 +1,20 @@
 """A model whose files are converted and deleted while it is fetched, from a hub on this machine."""
 
+import errno
+import hashlib
+import os
 import random
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
-from exact_models import save
+from exact_models import save, save_gguf
 from model_sources import Hub, hub_server
 
+from specedit.engines.exact import conversion
 from specedit.engines.exact.conversion import convert, convert_fetched, converted_path, is_converted
 from specedit.engines.exact.engine import open_exact
 from specedit.engines.huggingface.loading import open_huggingface
@@ -16,7 +22,7 @@ from specedit.errors import ModelError
 from specedit.inference import loading
 from specedit.models import catalogue, resolve
 from specedit.models.catalogue import Listed
-from specedit.models.store import FetchProgress, ModelFiles, Report, unreported
+from specedit.models.store import FetchProgress, ModelFiles, Report, Use, unreported
 from specedit.settings import Settings
 
 ENTRY = Listed("next", "", 1_000_000, "", "MIT", "someone/next")
@@ -44,7 +50,7 @@ def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def fetch(home: Path, weights: str = "auto", report: Report = unreported) -> ModelFiles:
-    use = partial(convert_fetched, home, weights, report)
+    use = Use(partial(convert_fetched, home, weights, report))
     return resolve.resolve("next", home=home, report=report, use=use)
 
 
@@ -144,3 +150,82 @@ def test_the_kind_of_weights_that_is_set_is_kept(hub, tmp_path):
     with pytest.raises(ModelError, match="no safetensors") as refused:
         convert(last, tmp_path, "int8")
     assert "SPECEDIT_WEIGHTS" in refused.value.hint
+
+
+@pytest.fixture
+def gguf(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A GGUF file of the hub and the catalogue, whose bytes arrive in pieces."""
+    model, _ = save("qwen2, grouped, tied", tmp_path / "saved")
+    data = save_gguf(model, tmp_path / "next.gguf").path.read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    entry = Listed("next", "next.gguf", len(data), digest, "MIT", "someone/next")
+    monkeypatch.setattr(catalogue, "CATALOGUE", (entry,))
+    monkeypatch.setattr("specedit.models.gguf.FIRST_READ_BYTES", 1_000)
+    monkeypatch.setattr(conversion, "WAIT_SECONDS", 0.01)
+    hub.files["someone/next"] = {"next.gguf": data}
+    return data
+
+
+def arriving(home: Path, report: Report = unreported) -> ModelFiles:
+    with mock.patch.dict(os.environ, SPECEDIT_HOME=str(home)):
+        return loading.fetched("next", Settings(weights="int8"), report)
+
+
+def drafts(home: Path) -> list[Path]:
+    return sorted(home.glob("converted/*"))
+
+
+def until_converting(home: Path, then: Callable[[], None]) -> Report:
+    """Holds a fetch back at its last bytes until the conversion has written some."""
+
+    def report(step: FetchProgress) -> None:
+        if step.stage == "fetch" and step.done == step.total:
+            deadline = time.monotonic() + 20
+            while not any(draft.stat().st_size for draft in drafts(home)):
+                assert time.monotonic() < deadline, "nothing is converted while it is fetched"
+                time.sleep(0.01)
+            then()
+
+    return report
+
+
+def test_a_gguf_file_is_converted_while_it_is_fetched(gguf, tmp_path):
+    fetched = arriving(tmp_path / "a", until_converting(tmp_path / "a", lambda: None))
+    made = converted_path(fetched, tmp_path / "a", "int8")
+    assert drafts(tmp_path / "a") == [made]
+    steps: list[FetchProgress] = []
+    convert(fetched, tmp_path / "a", "int8", steps.append)
+    assert not steps  # nothing is left to do
+    convert(fetched, tmp_path / "b", "int8")
+    assert made.read_bytes() == converted_path(fetched, tmp_path / "b", "int8").read_bytes()
+
+
+@pytest.mark.parametrize("wish", [KeyboardInterrupt, OSError(errno.ENOSPC, "full")], ids=str)
+def test_a_fetch_that_ends_early_leaves_nothing_converted(wish, gguf, tmp_path):
+    def end() -> None:
+        raise wish
+
+    with pytest.raises((KeyboardInterrupt, ModelError)):
+        arriving(tmp_path, until_converting(tmp_path, end))
+    assert drafts(tmp_path) == []
+    fetched = arriving(tmp_path)  # continues
+    assert drafts(tmp_path) == [converted_path(fetched, tmp_path, "int8")]
+
+
+def test_what_was_converted_of_a_wrong_file_is_dropped(gguf, hub, tmp_path):
+    wrong = bytearray(gguf)
+    wrong[-1] ^= 1
+    hub.files["someone/next"] = {"next.gguf": bytes(wrong)}
+    with pytest.raises(ModelError, match="not this model"):
+        arriving(tmp_path, until_converting(tmp_path, lambda: None))
+    assert drafts(tmp_path) == []
+
+
+def test_without_room_for_both_the_file_alone_is_fetched(gguf, tmp_path, monkeypatch):
+    def full(path: Path, needed: int, what: str) -> None:
+        raise ModelError("full")
+
+    monkeypatch.setattr(conversion, "require_space", full)
+    fetched = arriving(tmp_path)
+    assert drafts(tmp_path) == []
+    assert not is_converted(fetched, tmp_path, "int8")

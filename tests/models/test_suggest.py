@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from case_files import rows
+from command_line import at_a_terminal
 from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
@@ -200,3 +201,10 @@ def test_of_experts_a_narrow_pass_reads_the_chosen_ones(measured):
     assert curves[0].seconds(1) < curves[1].seconds(1) / 2
     wider = [curve.seconds(8) / curve.seconds(1) for curve in curves]
     assert wider[0] > 1.3 * wider[1]
+
+
+def test_on_a_narrow_terminal_no_cell_is_cut_off(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    code, shown = at_a_terminal(b"", "model", "suggest")
+    assert code == 0 and "…" not in shown
+    assert "research only" in shown

@@ -246,8 +246,17 @@ def test_what_cannot_be_meant_where_it_stands_is_not_left(desk):
             "a.go": "package a\nfunc Run() {}\nfunc use(x unknown) { x.Run() }\n",
             "b.py": "def f():\n    doc = 1\n    return doc\n",
             "c.py": "def g(x):\n    return x.doc, doc\n",
+            "w.go": 'package a\nimport "net/http"\ntype Writer interface { http.ResponseWriter }\n'
+            "type Pile struct{}\nfunc (p Pile) Get(key string) {}\n"
+            'func read(w Writer) { w.Header().Get("x") }\n',
+            "piles.py": "class Pile:\n    def get(self, key): ...\n",
+            "near.py": "import piles\n\ndef near(made):\n    return made.get(1)\n",
+            "far.py": "def far(made):\n    return made.get(1)\n",
         }
     )
+    assert desk.specedit("rename", "Pile.Get", "Take", "--no-model")[0] == 0
+    code, _, err = desk.specedit("rename", "Pile.get", "take", "--no-model")
+    assert code == 2 and "left: 1 use in 1 file that may be meant: near.py:4" in err
     assert desk.specedit("rename", "Run", "Start", "--no-model")[0] == 0
     assert "func Start() {}\nfunc use(x unknown) { x.Run() }" in desk.repo.read("a.go")
     assert desk.specedit("rename", "doc", "text", "--no-model")[0] == 0

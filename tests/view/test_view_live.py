@@ -228,6 +228,7 @@ def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentati
         clock.now += 1
         shown = screen.rows()
     caption = next(row for row in shown if row.startswith("── "))
+    assert "decoded freely" in shown[0]  # what the signs mean, before them
     assert f"line {line} " in caption
     changed = [row.lstrip(" 0123456789●·").rstrip() for row in shown]
     assert [row for row in changed if row[:1] in ("+", "-")] == rows

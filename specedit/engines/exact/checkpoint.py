@@ -6,7 +6,7 @@ Names, shapes and families are those of `specedit.models.architecture`; numpy re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,12 @@ class Checkpoint:
     tensors: Mapping[str, str]
     matrix: Callable[..., Array]
     tied: bool  # the output layer is the embedding
+    ends: Mapping[str, int] = field(default_factory=dict)  # where tensors of a GGUF file end
+
+    def arrived(self, count: int) -> Checkpoint:
+        """The same with the tensors that lie in the first `count` bytes of a GGUF file."""
+        tensors = {name: kind for name, kind in self.tensors.items() if self.ends[name] <= count}
+        return replace(self, tensors=tensors)
 
     def scaled(
         self, name: str, start: int = 0, stop: int | None = None, *, head: bool = False
@@ -61,10 +67,13 @@ def configuration_of(files: ModelFiles) -> Architecture:
     return _suitable(files.path, architecture.of_folder(files.path))
 
 
-def open_checkpoint(files: ModelFiles, parts: Sequence[Path] | None = None) -> Checkpoint:
-    """Open a model for conversion; `parts`: those files of a folder that are fetched so far."""
+def open_checkpoint(
+    files: ModelFiles, parts: Sequence[Path] | None = None, whole: int = 0
+) -> Checkpoint:
+    """Open a model for conversion; `parts`: those files of a folder that are fetched so far;
+    `whole`: the bytes of a GGUF file that is not yet complete."""
     gguf = files.kind == "gguf"
-    checkpoint = _open_gguf(files.path) if gguf else _open_folder(files.path, parts)
+    checkpoint = _open_gguf(files.path, whole) if gguf else _open_folder(files.path, parts)
     return _merged(checkpoint, files.adapter) if files.adapter else checkpoint
 
 
@@ -89,8 +98,8 @@ def _suitable(path: Path, model: Architecture) -> Architecture:
     return model
 
 
-def _open_gguf(path: Path) -> Checkpoint:
-    file = architecture.text_only(open_gguf(path, arrays=False))
+def _open_gguf(path: Path, whole: int) -> Checkpoint:
+    file = architecture.text_only(open_gguf(path, arrays=False, whole=whole))
     model = _suitable(path, architecture.of_gguf(file))
 
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
@@ -98,7 +107,8 @@ def _open_gguf(path: Path) -> Checkpoint:
             return _finite(path, name, architecture.rows(file, model, name, start, stop))
 
     types = {name: info.type_name for name, info in file.tensors.items()}
-    return Checkpoint(model, types, rows, "output.weight" not in file.tensors)
+    ends = {name: info.offset + info.nbytes for name, info in file.tensors.items()}
+    return Checkpoint(model, types, rows, "output.weight" not in file.tensors, ends)
 
 
 def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:

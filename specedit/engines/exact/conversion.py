@@ -8,7 +8,8 @@ check only its header.
 
 A model whose files are much larger than its converted weights is converted while it is fetched
 (`convert_fetched`): each file is converted and deleted before the next but one. An interrupted
-fetch continues with the file that comes next.
+fetch continues with the file that comes next. A GGUF file is kept, and converted tensor by tensor
+while it is fetched (`convert_arriving`), to a file that is dropped unless the digest is right.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import hashlib
 import math
 import os
 import re
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
@@ -50,7 +52,8 @@ from specedit.errors import ModelError
 from specedit.files import atomic
 from specedit.files.regular import Lock
 from specedit.models import catalogue
-from specedit.models.architecture import our_headers
+from specedit.models.adapter import with_adapter
+from specedit.models.architecture import Architecture, our_headers
 from specedit.models.configuration import header_of
 from specedit.models.store import (
     FetchProgress,
@@ -73,6 +76,8 @@ INT8_TIMES, INT8_MORE = 2, 1 << 30
 FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
 MATRICES = ("qkv", "out", "gate_up", "down")
 NUMBERS_PER_BLOCK = 1 << 20  # numbers of a matrix that a core converts at a time, in some 20 MB
+STOP_SECONDS = 0.3  # that an interrupted download waits for the blocks that are being converted
+WAIT_SECONDS = 0.2  # between two looks at how much of a file has arrived
 BLOCKS_AHEAD = 2  # blocks that wait for a core or are written, while each core makes one
 
 
@@ -93,23 +98,32 @@ def kind_of(files: ModelFiles, weights: str) -> str:
     the model, unless that takes more than its share of this machine's memory."""
     if weights != "auto":
         return weights
-    share = catalogue.SHARE * catalogue.this_machine(1).memory or float("inf")
     try:
         if files.kind == "gguf":  # reading its header takes 0.4 s
             size = sum(part.stat().st_size for part in parts_of(files.path))
-            if INT8_TIMES * size + INT8_MORE <= share:
+            if INT8_TIMES * size + INT8_MORE <= _share():
                 return "int8"
-        return "int8" if _needed_int8(files) <= share else "int4"
+        return _kind_for(_configuration(files))
     except (ModelError, OSError):  # the conversion says what is wrong
         return "int8"
 
 
+def _kind_for(config: Architecture) -> str:
+    """What `auto` means for a model of these numbers."""
+    needed = needed_memory(config, bytes_of(Geometry.of(config).tensors(config)))
+    return "int8" if needed <= _share() else "int4"
+
+
+def _share() -> float:
+    """Bytes of memory that a model's int8 weights may take."""
+    return catalogue.SHARE * catalogue.this_machine(1).memory or float("inf")
+
+
 @cache
-def _needed_int8(files: ModelFiles) -> int:
+def _configuration(files: ModelFiles) -> Architecture:
     from specedit.engines.exact.checkpoint import configuration_of
 
-    config = configuration_of(files)
-    return needed_memory(config, bytes_of(Geometry.of(config).tensors(config)))
+    return configuration_of(files)
 
 
 def converted_path(files: ModelFiles, store: Path, weights: str = "auto") -> Path:
@@ -425,3 +439,109 @@ def _converted(shards: Shards, draft: Path, source: str, report: Report) -> set[
             writer.finish()
             os.fsync(file.fileno())
     return needed
+
+
+@contextlib.contextmanager
+def convert_arriving(
+    store: Path, weights: str, adapter: str, report: Report, files: ModelFiles, whole: int
+) -> Iterator[Callable[[], None]]:
+    """Convert a GGUF file of `whole` bytes in a thread while it is fetched. What is made of it is
+    dropped unless the function is called that the context gives."""
+    work = _Arriving(files, whole)
+    thread = threading.Thread(target=work.run, args=(store, weights, adapter), daemon=True)
+    thread.start()
+
+    def keep() -> None:
+        while thread.is_alive():
+            report(FetchProgress(files.name, "convert", work.done, work.total))
+            thread.join(WAIT_SECONDS)
+        if work.complete:
+            work.draft.replace(work.path)
+
+    try:
+        yield keep
+    finally:
+        work.stopped = True
+        thread.join(STOP_SECONDS)
+        work.drop()
+
+
+class _Arriving:
+    """The conversion of a file while it is fetched. It reports no error: `convert` says of the
+    complete file what is wrong with it."""
+
+    def __init__(self, files: ModelFiles, whole: int) -> None:
+        self.files, self.whole = files, whole
+        self.path = self.draft = Path()
+        self.done = self.total = 0
+        self.stopped = self.complete = False
+
+    def run(self, store: Path, weights: str, adapter: str) -> None:
+        try:
+            files = with_adapter(self.files, adapter)
+            checkpoint = self._opened(files)
+            if checkpoint is None:
+                return
+            kind = weights if weights != "auto" else _kind_for(checkpoint.config)
+            self.path, source = converted_path(files, store, kind), source_of(files)
+            if not _usable(self.path, source):
+                self.draft = self.path.with_name(f"{self.path.name}.arriving")
+                self.complete = self._filled(checkpoint, source)
+        except Exception:  # bytes whose digest is not known yet may be anything
+            self.complete = False
+        if not self.complete:
+            self.drop()
+
+    def drop(self) -> None:
+        if self.draft.name:
+            with contextlib.suppress(OSError):
+                self.draft.unlink(missing_ok=True)
+
+    def _arrived(self) -> int:
+        return self.files.path.stat().st_size if self.files.path.exists() else 0
+
+    def _opened(self, files: ModelFiles) -> Checkpoint | None:
+        """The checkpoint, when its header has arrived; None where that does not come."""
+        from specedit.engines.exact.checkpoint import open_checkpoint
+        from specedit.models import gguf
+
+        wanted = min(gguf.FIRST_READ_BYTES, self.whole)
+        while not self.stopped:
+            arrived = self._arrived()
+            if arrived < wanted:
+                time.sleep(WAIT_SECONDS)
+                continue
+            try:
+                return open_checkpoint(files, whole=self.whole)
+            except ModelError:  # its header is longer than what has arrived, or it is not a model
+                if arrived >= min(gguf.MAX_HEADER_BYTES, self.whole):
+                    raise
+                wanted = min(2 * arrived, self.whole)
+        return None
+
+    def _filled(self, checkpoint: Checkpoint, source: str) -> bool:
+        """Write what can be converted so far, until it is all."""
+        four = four_bits(checkpoint, self.path)
+        self.draft.parent.mkdir(parents=True, exist_ok=True)
+        self.draft.unlink(missing_ok=True)  # of a process that was killed: of unknown bytes
+        with self.draft.open("x+b") as file:
+            writer = Writer(file, checkpoint.config, source, four)
+            self.total = writer.total
+            needed = needed_memory(checkpoint.config, writer.total)
+            catalogue.require_memory(self.files.name, needed, bool(four))
+            require_space(
+                self.path.parent, self.total + self.whole - self._arrived(), self.files.name
+            )
+            while not self.stopped:
+                before = self.done
+                for size in fill(writer, checkpoint.arrived(self._arrived()), four):
+                    self.done += size
+                    if self.stopped:
+                        return False
+                if not lacking(writer, checkpoint):
+                    writer.finish()
+                    os.fsync(file.fileno())
+                    return True
+                if self.done == before:
+                    time.sleep(WAIT_SECONDS)
+        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from specedit.scoping import uses as kinds
 from specedit.scoping.held import HeldRules
@@ -133,6 +133,17 @@ class Go(HeldRules):
         if given is None:
             return super().type_parameters(home, member)
         return [home.scopes.text(child) for child in given.named_children()]
+
+    def embedded(self, typing: Typing, owners: Sequence[Owner]) -> Known:
+        """Methods of an embedded type of another project give nothing of this one."""
+        every = [up for owner in owners for up in (owner, *typing.above(owner))]
+        for node in (node for up in every if up.module is None for node in up.node.walk()):
+            field = node.around("field_declaration", "type_elem")
+            if node.type == "qualified_type" and field and field.part("name") is None:
+                known = typing.named_type(node)
+                if known and node.parent is not None and node.parent.type != "generic_type":
+                    return known if all(owner.module for owner in known) else None
+        return None
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The type of a `case` that has one: `switch x := y.(type)`."""

@@ -128,6 +128,10 @@ class Rules(Tables):
         other's file."""
         return True
 
+    def may_override(self, member: Declared) -> bool:
+        """Whether a member may be one that something else asks its class for."""
+        return True
+
     def is_conditional(self, node: Branch, text: Text) -> bool:
         """Whether a declaration of `rebinds` counts only in some builds."""
         return False
@@ -311,6 +315,10 @@ class Rules(Tables):
         """The class of a member, also where its generic class is given it. `known`: without."""
         return known
 
+    def embedded(self, typing: Typing, owners: Sequence[Owner]) -> Known:
+        """The outside types that give a member which no class of the tree has."""
+        return None
+
     def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
         """Whether a loop over an expression of a type takes out keys, whose class is not asked."""
         return typing.head(typed) in self.keyed
@@ -351,6 +359,10 @@ class Rules(Tables):
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
         """Pairs of members of a name that are one thing because of how a file uses their types."""
         yield from ()
+
+    def is_alike(self, typing: Typing, owner: Owner, other: Owner) -> bool:
+        """Whether a type that is written in place has the members of another, and no more."""
+        return False
 
     # writing
 

@@ -213,7 +213,8 @@ class Rust(RustModules):
         if node.type != "impl_item":
             return []
         holders = [node.part("trait"), *_bounds(node, text)]
-        leaves = (leaf for holder in holders if holder is not None for leaf in holder.walk())
+        given = self.arguments  # `TryFrom<Parts>` has nothing of Parts
+        leaves = (leaf for holder in holders if holder is not None for leaf in holder.walk(given))
         return [text(leaf) for leaf in leaves if leaf.type == "type_identifier"]
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
@@ -302,6 +303,10 @@ class Rust(RustModules):
             if name is not None and text(name) == new:  # `x: x` is written `x`
                 return Rewrite(name.start, leaf.end, text(name.through(leaf)), new)
         return None
+
+    def may_override(self, member: Declared) -> bool:
+        holder = member.node.around(*NESTED)
+        return holder is None or holder.type != "impl_item" or holder.part("trait") is not None
 
     def required_by(self, typing: Typing, member: Declared) -> tuple[str, bool] | None:
         """The trait of an `impl`; and the file of a `mod x;`."""

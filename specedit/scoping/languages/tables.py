@@ -63,7 +63,7 @@ class Tables:
     bases: frozenset[str] = NONE  # children of a class that list what it extends
     given: frozenset[str] = NONE  # places in them of what a generic one is given
     adds_to: frozenset[str] = NONE  # classes that add to one of the same name (Rust's `impl`)
-    implied: frozenset[str] = NONE  # methods that every method of the name implements (Go)
+    implied: frozenset[str] = NONE  # methods that a type with all of them implements (Go)
     literals: frozenset[str] = NONE  # expressions that are a class of their own
     nameless: frozenset[str] = NONE  # of these, the ones without a name
     own_this: frozenset[str] = NONE  # functions that are called on the nameless one around them

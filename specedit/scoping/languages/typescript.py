@@ -83,6 +83,11 @@ class TypeScript(javascript.JavaScript):
                     if theirs and (not whole or _has_shape(typing, owner, other)):
                         yield mine[0], theirs[0]
 
+    def is_alike(self, typing: Typing, owner: Owner, other: Owner) -> bool:
+        if owner.name or owner.node.type != "object_type":
+            return False
+        return _has_shape(typing, owner, other) and _has_shape(typing, other, owner)
+
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
             return "parameter property"
