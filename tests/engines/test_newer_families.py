@@ -109,8 +109,8 @@ def test_rejected_drafts_leave_no_trace(engine, expected):
     numbers = random.Random(6)
     list(engine.begin(IDS[:2], audit=True))
     while engine.length < len(IDS) - 20:
-        at, kept = engine.length, numbers.randrange(1, 12)
-        wrong = [numbers.randrange(517) for _ in range(numbers.randrange(9))]
+        at, kept = engine.length, numbers.randrange(1, 20)  # the middle of wide passes is kept
+        wrong = [numbers.randrange(517) for _ in range(numbers.randrange(25))]
         engine.forward([*IDS[at : at + kept], *wrong])
         engine.crop(at + kept)
         if numbers.randrange(3) == 0:  # twice, and to the start of the pass

@@ -50,8 +50,11 @@ static specedit_linear linear(int outputs, int inputs, int group_size, int some)
     int each = some ? (int[]){8, 4, 6}[matrices++ % 3] : 8;
     if (each < 8) {
         float *rows = floats(outputs * inputs, 0.0f, 0.1f);
+        int last = 0;
+        while (specedit_variant(last + 1))
+            last++;
         if (specedit_quantize(
-                rows, outputs, inputs, group_size, each, (uint8_t *)weights, scales, offsets))
+                last, rows, outputs, inputs, group_size, each, (uint8_t *)weights, scales, offsets))
             exit(4);
         free(rows);
         return (specedit_linear){weights, scales, offsets, outputs, inputs, group_size, each};

@@ -423,7 +423,7 @@ static void call_quantize(void) {
     int each = 2 * between(2, 3);
     specedit_linear to = linear(&memory, outputs, inputs, group_size, each);
     float *rows = one_in(40) ? 0 : floats(&memory, outputs * inputs);
-    int code = specedit_quantize(rows, one_in(8) ? odd() & INT_MIN : outputs,
+    int code = specedit_quantize(one_in(8) ? odd() : between(0, 4), rows, one_in(8) ? odd() & INT_MIN : outputs,
         one_in(8) ? odd() & INT_MIN : inputs, one_in(8) ? odd() & INT_MIN : group_size,
         one_in(8) ? 2 * between(0, 3) + 1 : each, one_in(40) ? 0 : (uint8_t *)to.panels, (float *)to.scales, (int32_t *)to.offsets);
     checked(code);

@@ -132,7 +132,8 @@ def packed(rows: Array, bits: int, group_size: int | None = None) -> dict[str, A
         "offsets": np.empty(shape, np.int32),
     }
     to = (array.ctypes.data for array in made.values())
-    code = library.lib.specedit_quantize(rows.ctypes.data, outputs, inputs, step, bits, *to)
+    about = (library.variant, rows.ctypes.data, outputs, inputs, step, bits)
+    code = library.lib.specedit_quantize(*about, *to)
     assert not code, "the kernels refuse these sizes"
     return made
 

@@ -247,13 +247,19 @@ static void with_recur(const kernel *k, numbers *n, int round, unsigned char *to
     k->recur(n->start, (float *)to, keys, count, &of);
 }
 
+static int some_bits(int round) { return round & 1 ? 6 : 4; }
+
+static void with_pack(const kernel *k, numbers *n, int round, unsigned char *to) {
+    size_t stride = 64 * (1 + round / 2 % 2);
+    k->pack(n->start, stride, (int)stride, some_bits(round), to + 2 * LANES * 4, (float *)to,
+        (int32_t *)to + LANES);
+}
+
 static void with_gemm8(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
     k->gemm8(n->rows, (size_t)INPUTS - round % 2 * (INPUTS - inputs), 1 + 7 * round % ROWS, n->panels,
         (size_t)INPUTS * LANES, panels, inputs, (int32_t *)to, n->panels, (size_t)INPUTS * LANES, round % 7);
 }
-
-static int some_bits(int round) { return round & 1 ? 6 : 4; }
 
 static void with_expand(const kernel *k, numbers *n, int round, unsigned char *to) {
     k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), some_bits(round), (int8_t *)to);
@@ -302,6 +308,7 @@ static const struct {
     {"sigmoid", with_sigmoid},
     {"project", with_project},
     {"recur", with_recur},
+    {"pack", with_pack},
 };
 
 static void run(const kernel *k, int which, numbers *n, int round, unsigned char *to) {

@@ -28,7 +28,7 @@ from specedit.files import atomic, stored
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
-INTERFACE = 9
+INTERFACE = 10
 
 
 class Shape(ctypes.Structure):
@@ -135,7 +135,7 @@ SIGNATURES = {
     "can": (c_int, (c_int,)),
     "difference": (c_char_p, (c_int, c_int, c_uint64, c_int)),
     "version": (c_char_p, ()),
-    "quantize": (c_int, (c_void_p, *(c_int,) * 4, c_void_p, c_void_p, c_void_p)),
+    "quantize": (c_int, (c_int, c_void_p, *(c_int,) * 4, c_void_p, c_void_p, c_void_p)),
     "pool_new": (c_void_p, (c_int,)),
     "pool_free": (None, (c_void_p,)),
     "model_new": (c_void_p, (c_int, POINTER(Shape), POINTER(CWeights))),

@@ -69,6 +69,7 @@ void specedit_model_free(specedit_model *m) {
     free_guess(m);
     thread_memory_free(m->journal.inputs);
     thread_memory_free(m->journal.gates);
+    thread_memory_free(m->journal.middle);
     free(m->places);
     free(m->layers);
     free(m->steps);

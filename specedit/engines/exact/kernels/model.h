@@ -67,6 +67,8 @@ typedef struct {
     int start, width, capacity;
     float *inputs; /* layer, row, channel of the convolution */
     float *gates;  /* layer, row, decays and betas */
+    float *middle; /* the states behind `half` rows of a wide pass, from where the rows behind them are done again */
+    int half;      /* 0: none are kept */
 } pass_journal;
 
 struct specedit_model {
@@ -105,6 +107,7 @@ struct specedit_model {
     float *mixed;              /* outputs of the convolution */
     expert_buffers expert;
     pass_journal journal;
+    int again; /* rows of the last pass are done again, from this one on */
 
     /* the pass that runs */
     const specedit_pass *pass;

@@ -114,16 +114,20 @@ void convolve_row(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
     const specedit_shape *s = &m->shape;
     const specedit_layer *l = &m->layers[layer];
+    row += m->again;
     float *mixed = m->mixed + (size_t)row * m->channels;
     const float *own = inputs_of(m, layer, row);
     int keys = s->key_heads * s->key_size, begin = is_again(m) ? keys : 0; /* then no query is needed */
     (void)thread;
-    memset(mixed + begin, 0, (size_t)(m->channels - begin) * sizeof(float));
-    for (int tap = 0; tap < s->taps; tap++) {
-        const float *from = inputs_of(m, layer, row + 1 + tap - s->taps);
-        const float *weight = l->convolution + (size_t)tap * m->channels;
-        for (int c = begin; c < m->channels; c++)
-            mixed[c] = mixed[c] + from[c] * weight[c];
+    const float *from[SPECEDIT_MAX_TAPS];
+    for (int tap = 0; tap < s->taps; tap++)
+        from[tap] = inputs_of(m, layer, row + 1 + tap - s->taps);
+    for (int c = begin; c < m->channels; c += LANES) {
+        float sum[LANES] = {0};
+        for (int tap = 0; tap < s->taps; tap++)
+            for (int i = 0; i < LANES; i++)
+                sum[i] = sum[i] + from[tap][c + i] * l->convolution[(size_t)tap * m->channels + c + i];
+        memcpy(mixed + c, sum, sizeof sum);
     }
     m->kernel->silu(mixed + begin, 0, m->channels - begin);
     unit_norms(m, mixed + keys, 1.0f);
@@ -141,26 +145,40 @@ void convolve_row(void *context, int layer, int row, int thread) {
     }
 }
 
+/* Some rows of the pass on one head's state. */
+static void recur_rows(specedit_model *m, int layer, int head, const float *from, float *to, int begin, int end) {
+    const specedit_shape *s = &m->shape;
+    int again = is_again(m), keys = s->key_heads * s->key_size;
+    int key_head = s->tiled ? head % s->key_heads : head / (s->value_heads / s->key_heads);
+    size_t gate_stride = again ? (size_t)2 * s->value_heads : (size_t)m->projected_size;
+    const float *gates = (again ? noted_gates(m, layer, 0) : m->projected) + begin * gate_stride + head;
+    size_t at = (size_t)head * s->value_size * s->key_size;
+    for (int v = 0; v < s->value_size; v += LANES) {
+        const float *mixed = m->mixed + (size_t)begin * m->channels;
+        const float *query = mixed + (size_t)key_head * s->key_size;
+        recurrence of = {query + keys, again ? 0 : query, mixed + 2 * keys + head * s->value_size + v,
+            (size_t)m->channels, gates, gates + s->value_heads, gate_stride,
+            m->attended + (size_t)begin * m->attended_size + head * s->value_size + v, (size_t)m->attended_size};
+        size_t place = at + (size_t)v * s->key_size;
+        m->kernel->recur(from + place, to + place, s->key_size, end - begin, &of);
+    }
+}
+
 void recur_head(void *context, int layer, int head, int thread) {
     specedit_model *m = context;
-    const specedit_shape *s = &m->shape;
-    int again = is_again(m), width = m->pass->width, keys = s->key_heads * s->key_size;
-    int key_head = s->tiled ? head % s->key_heads : head / (s->value_heads / s->key_heads);
-    const float *gates = again ? noted_gates(m, layer, 0) : m->projected;
-    size_t at = (size_t)head * s->value_size * s->key_size;
-    float *from = state_of(m, before(m), layer) + at, *to = state_of(m, !before(m), layer) + at;
+    int again = is_again(m), width = m->pass->width, half = again || m->pass->choices ? m->journal.half : 0;
+    float *from = state_of(m, before(m), layer), *to = state_of(m, !before(m), layer);
+    float *middle = half ? m->journal.middle + (size_t)m->places[layer] * m->state_floats : from;
     (void)thread;
-    for (int v = 0; v < s->value_size; v += LANES) {
-        const float *query = m->mixed + (size_t)key_head * s->key_size;
-        recurrence of = {query + keys, again ? 0 : query, m->mixed + 2 * keys + head * s->value_size + v,
-            (size_t)m->channels, gates + head, gates + s->value_heads + head,
-            again ? (size_t)2 * s->value_heads : (size_t)m->projected_size,
-            m->attended + head * s->value_size + v, (size_t)m->attended_size};
-        m->kernel->recur(from + (size_t)v * s->key_size, to + (size_t)v * s->key_size, s->key_size, width, &of);
-    }
-    for (int tap = 1; !head && tap < s->taps; tap++)
+    if (half && !again)
+        recur_rows(m, layer, head, from, middle, 0, half);
+    if (again)
+        recur_rows(m, layer, head, m->again ? middle : from, to, m->again, width);
+    else
+        recur_rows(m, layer, head, middle, to, half, width);
+    for (int tap = 1; !head && tap < m->shape.taps; tap++)
         memcpy(tail_of(m, !before(m), layer) + (size_t)(tap - 1) * m->channels,
-            inputs_of(m, layer, width + tap - s->taps), (size_t)m->channels * sizeof(float));
+            inputs_of(m, layer, width + tap - m->shape.taps), (size_t)m->channels * sizeof(float));
 }
 
 void recurrent_attended(specedit_model *m, int layer, int row) {
@@ -182,7 +200,7 @@ void end_recurrent_pass(specedit_model *m, specedit_cache *cache, const specedit
     cache->now = !cache->now;
     cache->length = pass->start + pass->width;
     if (pass->choices) {
-        cache->pass = ++m->journal.pass;
+        cache->pass = m->journal.pass;
         m->journal.start = pass->start;
         m->journal.width = pass->width;
     }
@@ -203,9 +221,10 @@ int specedit_cache_crop(specedit_model *m, specedit_cache *cache, specedit_pool 
         specedit_pass pass = {.width = rows};
         if (reserve_buffers(m, rows, pool_threads(pool), 1))
             return SPECEDIT_NO_MEMORY;
+        m->again = rows > m->journal.half ? m->journal.half : 0;
         for (int l = 0; l < m->shape.layers; l++)
             if (m->layers[l].convolution) {
-                m->steps[steps++] = (pool_step){convolve_row, l, rows};
+                m->steps[steps++] = (pool_step){convolve_row, l, rows - m->again};
                 m->steps[steps++] = (pool_step){recur_head, l, m->shape.value_heads};
             }
         m->pass = &pass;
@@ -213,6 +232,7 @@ int specedit_cache_crop(specedit_model *m, specedit_cache *cache, specedit_pool 
         pool_run(pool, m->steps, steps, m, 0);
         m->pass = 0;
         m->cache = 0;
+        m->again = 0;
     }
     cache->length = length;
     return SPECEDIT_OK;

@@ -400,4 +400,5 @@ const kernel kernel_reference = {
     sigmoid,
     project,
     recur,
+    pack_plainly,
 };

@@ -4,7 +4,7 @@
 #include "model.h"
 #include "threads.h"
 
-enum { BUFFERS = 25 };
+enum { BUFFERS = 25, HALVED_WIDTH = 16 };
 
 /* Every buffer for the rows of a pass; those that the model does not need are null. */
 static void list_buffers(const specedit_model *m, void *all[BUFFERS]) {
@@ -179,15 +179,18 @@ int reserve_buffers(specedit_model *m, int width, int threads, int tiles) {
 /* for the rows of a pass that may be taken back */
 int reserve_journal(specedit_model *m, int width) {
     pass_journal *j = &m->journal;
-    if (width <= j->capacity)
-        return SPECEDIT_OK;
     size_t rows = (size_t)m->recurrent * width;
-    thread_memory_free(j->inputs);
-    thread_memory_free(j->gates);
     j->pass++; /* no cache can go back into the one that was noted */
-    j->inputs = floats_of(rows * m->channels);
-    j->gates = floats_of(rows * 2 * m->shape.value_heads);
-    j->capacity = j->inputs && j->gates ? width : 0;
+    if (width > j->capacity) {
+        thread_memory_free(j->inputs);
+        thread_memory_free(j->gates);
+        j->inputs = floats_of(rows * m->channels);
+        j->gates = floats_of(rows * 2 * m->shape.value_heads);
+        j->capacity = j->inputs && j->gates ? width : 0;
+    }
+    if (width >= HALVED_WIDTH && !j->middle)
+        j->middle = floats_of((size_t)m->recurrent * m->state_floats);
+    j->half = width >= HALVED_WIDTH && j->middle ? width / 2 : 0;
     return j->capacity ? SPECEDIT_OK : SPECEDIT_NO_MEMORY;
 }
 

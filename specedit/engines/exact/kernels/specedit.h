@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 9 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 10 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -211,7 +211,7 @@ SPECEDIT_EXPORT const char *specedit_difference(int one, int other, uint64_t see
 SPECEDIT_EXPORT const char *specedit_version(void);
 
 /* Float rows [outputs x inputs] as weights of 4 or 6 bits: panels, scales and offsets of a specedit_linear. */
-SPECEDIT_EXPORT int specedit_quantize(const float *rows, int outputs, int inputs, int group_size, int bits,
+SPECEDIT_EXPORT int specedit_quantize(int variant, const float *rows, int outputs, int inputs, int group_size, int bits,
     uint8_t *panels, float *scales, int32_t *offsets);
 
 /* -- a pool of `threads` threads; the calling one is one of them -------------------------------- */

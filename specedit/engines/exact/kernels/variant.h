@@ -158,7 +158,15 @@ typedef struct {
      * out = query state. A state is `keys` times 16 numbers, read at `from` and left at `to`; sums over
      * keys as in `project`. */
     void (*recur)(const float *from, float *to, int keys, int count, const recurrence *of);
+    /* 16 rows that lie `stride` floats apart as weights of 4 or 6 bits: `count` inputs (a multiple of 64) of a
+     * panel that share scales (pack.h) */
+    void (*pack)(const float *rows, size_t stride, int count, int bits, uint8_t *panel, float *scales,
+        int32_t *offsets);
 } kernel;
+
+/* the same for any processor (quantize.c) */
+void pack_plainly(const float *rows, size_t stride, int count, int bits, uint8_t *panel, float *scales,
+    int32_t *offsets);
 
 extern const kernel kernel_reference;
 #if defined(__x86_64__) || defined(_M_X64)
