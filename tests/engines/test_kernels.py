@@ -108,6 +108,10 @@ def test_what_needs_torch_names_the_extra_where_it_is_missing(
 ):
     monkeypatch.setattr(cores, "find_spec", lambda name: None)
     save("llama, no bias", tmp_path / "model")
+    words = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
+    bytes_ = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    words = {"pre_tokenizer": bytes_, "model": words}
+    (tmp_path / "model" / "tokenizer.json").write_text(json.dumps(words))
     (tmp_path / "a.py").write_text("a = 1\n")
     done = specedit(*given, "--model", tmp_path / "model", cwd=tmp_path)
     assert done.returncode == 2 and not done.stdout
