@@ -191,7 +191,7 @@ class Loads:
     def ask(self, case: str, plan: Plan, predicted: bool, due: float, began: float) -> Served:
         """One request, sent now; `began` is when the clock of `due` started."""
         plan = plan if predicted else replace(plan, prediction=None)
-        body = request_json(plan, self.model, PROFILES["vllm"])
+        body = request_json(plan, self.model, replace(PROFILES["vllm"], more={}))
         body |= {"max_tokens": self.limit} if self.limit else {}
         started, first = began + due, 0.0
         text: list[str] = []

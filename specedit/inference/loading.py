@@ -5,10 +5,10 @@ Torch is imported only where the generic engine is opened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,8 +45,9 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     files = fetched(settings.model, settings, partial(_report, emit))
     files = with_adapter(files, settings.adapter)
     adapter = files.adapter
-    tokenizer = load_tokenizer(files)  # refused before anything is converted
-    engine = _engine(files, settings, store, emit)
+    tokenizer_of = cache(lambda: load_tokenizer(files))
+    engine = _engine(files, settings, store, emit, tokenizer_of)
+    tokenizer = tokenizer_of()
     small = None
     names = {name.strip() for name in settings.draft.split(",")}
     if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
@@ -115,8 +116,15 @@ def _report(emit: Emit, step: FetchProgress) -> None:
     emit(Loading(step.note or step.title, step.done, step.total, "bytes"))
 
 
-def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> Engine:
-    """The named engine; `auto` is the exact one where it runs, else the generic one with a note."""
+def _engine(
+    files: ModelFiles,
+    settings: Settings,
+    store: Path,
+    emit: Emit,
+    check_vocabulary: Callable[[], object] = lambda: None,
+) -> Engine:
+    """The named engine; `auto` is the exact one where it runs, else the generic one with a note.
+    `check_vocabulary` refuses the model before anything is converted."""
     threads = thread_count(settings.threads)
     wanted = settings.engine in ("auto", "exact")
     reason = _why_not_exact(files, settings, store) if wanted else ""
@@ -129,6 +137,7 @@ def _engine(files: ModelFiles, settings: Settings, store: Path, emit: Emit) -> E
         from specedit.engines.exact.conversion import convert
         from specedit.engines.exact.engine import open_exact
 
+        check_vocabulary()
         convert(files, store, settings.weights, partial(_report, emit))
         emit(Loading(f"Loading {files.name}"))
         return open_exact(files, store=store, threads=threads, weights=settings.weights)

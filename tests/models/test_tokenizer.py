@@ -264,6 +264,7 @@ def test_the_stored_forms_of_other_versions_are_deleted(tmp_path):
 
 def test_an_unknown_vocabulary_is_refused_before_anything_is_converted(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
+    monkeypatch.setattr("specedit.engines.exact.engine.available", lambda *_: None)
     path = tiny_gguf(tmp_path / "odd.gguf", cuts="odd-words")
     steps: list[object] = []
     with pytest.raises(ModelError, match=r"odd.gguf cuts words as 'odd-words'; known are qwen2"):
