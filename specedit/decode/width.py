@@ -236,7 +236,9 @@ class Widths:
             chances = self._calibration.corrected(draft)
         if draft.parents is None:
             alive = list(accumulate(chances, mul))
-            length = self._chain_length(alive, draft.beyond)
+            # J expects later ids to cost what they do in the best pass. Where passes that wide may not
+            # be offered yet, J puts drafts off again and again.
+            length = self._chain_length(alive, draft.beyond) or self._cheapest_length(alive[:most])
         else:
             alive = []
             for chance, parent in zip(chances, draft.parents, strict=True):
@@ -282,6 +284,14 @@ class Widths:
             if price < least:
                 best, least = n, price
             later += survival[n]
+        return best
+
+    def _cheapest_length(self, alive: Sequence[float]) -> int:
+        """The length whose right ids cost the least each; 0 where a pass for each is cheaper."""
+        least, best = self._cost[1], 0
+        for n, right in enumerate(accumulate(alive), 1):
+            if (price := (self._cost[1 + n] - self._cost[1]) / max(right, 1e-9)) < least:
+                least, best = price, n
         return best
 
     def _tree_length(self, alive: Sequence[float], parents: Sequence[int]) -> int:
