@@ -236,8 +236,8 @@ class Widths:
             chances = self._calibration.corrected(draft)
         if draft.parents is None:
             alive = list(accumulate(chances, mul))
-            # J expects later ids to cost what they do in the best pass. Where passes that wide may not
-            # be offered yet, J puts drafts off again and again.
+            # J expects later ids to cost what they do in the best pass. Where passes that wide may
+            # not be offered yet, J puts drafts off again and again.
             length = self._chain_length(alive, draft.beyond) or self._cheapest_length(alive[:most])
         else:
             alive = []

@@ -281,10 +281,11 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
         lines = tuple(dict.fromkeys(_lines_of(found)))
         how = "places equally" if len(lines) > 1 else "ways into the same lines"
         return Ambiguity(first, f"fits {len(found)} {how}", lines)
-    if found:
-        return _filled(hunk, found[0], index, first)
     adds = any(sign == "+" and text.strip() for sign, text in hunk.lines)
-    if adds and (there := equal_places(index, hunk.new)):
+    there = equal_places(index, hunk.new) if adds and not _is_run(found) else []
+    if found and not any(a.first <= found[0].last and found[0].first <= a.last for a in there):
+        return _filled(hunk, found[0], index, first)
+    if there:
         reason = f"{MISSING}, and the new ones are"
         return Ambiguity(first, reason, _lines_of(there), "is it applied already?")
     if hunk.text and hunk.text[0].strip() and (parts := index.found(hunk.text[0])):
@@ -295,6 +296,11 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
         )
     shows = any(line.strip() for line in hunk.old)
     return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
+
+
+def _is_run(found: Sequence[HunkPlace]) -> bool:
+    """Whether the first of some places has all lines of the hunk, one directly below the other."""
+    return bool(found) and tuple(found[0].rows) == tuple(range(found[0].first, found[0].last + 1))
 
 
 def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
@@ -315,7 +321,7 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     quoted = any(line == old and margin(line) for line, old in pairs)
     margins = Margins([] if as_shown or quoted else pairs)
     result: list[str] = []
-    rows = iter(place.rows)
+    rows = iter(enumerate(place.rows))
     at = place.first
     gone = added = False  # the line before was removed; lines were added after it
     for sign, text in hunk.lines:
@@ -323,11 +329,14 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
             result.append(margins.applied(text))
             added = True
             continue
-        row = next(rows)
+        line, row = next(rows)
+        if row is None and sign == "-" and text.strip():
+            reason = f"it removes a line that is not there: {text.strip()[:60]}"
+            return Ambiguity(first, reason, hint=QUOTE)
+        if _is_other_head(hunk.old[line:], place.rows[line:], index):
+            reason = f"the line that it stands under is not there: {text.strip()[:60]}"
+            return Ambiguity(first, reason, hint=QUOTE)
         if row is None:
-            if sign == "-" and text.strip():
-                reason = f"it removes a line that is not there: {text.strip()[:60]}"
-                return Ambiguity(first, reason, hint=QUOTE)
             continue
         skipped = index.lines[at:row]
         if gone and sign == "-" and any(line.strip() for line in skipped):
@@ -341,6 +350,19 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         gone = sign == "-"
         result += [] if gone else [index.lines[row]]
     return Splice(place.first, at, tuple(result), place.how)
+
+
+_NAMED = re.compile(r"(?:\b(?:class|struct|interface|enum|trait|impl|module)\s+|)(\w+)\s*[({:<]")
+
+
+def _is_other_head(old: Sequence[str], rows: Sequence[int | None], index: FileIndex) -> bool:
+    """Whether the first line of an old side is the head of the next one, which the file has, and
+    names what the file does not have: the next line stands under another head there."""
+    held = next((n for n, text in enumerate(old) if n and text.strip()), 0)
+    if not held or rows[held] is None or len(margin(old[held])) <= len(margin(old[0])):
+        return False
+    name = _NAMED.search(old[0])
+    return name is not None and not re.search(rf"\b{name[1]}\b", index.text)
 
 
 def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
