@@ -140,14 +140,29 @@ def _owners(option: str) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
+def _check_command(arguments: Sequence[str]) -> None:
+    """An error where words and a file are there, in either order, and `edit` is not."""
+    count = next((n for n, each in enumerate(arguments) if each.startswith("-")), len(arguments))
+    file, *others = arguments[:count] or [""]
+    if " " in file and others:
+        *others, file = file, *others
+    try:
+        forgotten = bool(file) and Path(file).is_file()
+    except OSError:  # words, too long for a name
+        return
+    if forgotten:
+        words = harmless(" ".join(others) or "what to do")
+        flags = "".join(f" {harmless(flag)}" for flag in arguments[count:])
+        hint = f'specedit edit "{words}" {harmless(file)}{flags}'
+        raise UsageError("The command is missing.", hint=hint)
+
+
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
         for count in (1, 2):
             check_removed(" ".join(("specedit", *arguments[:count])))
-        if arguments and arguments[0] not in COMMANDS and Path(arguments[0]).is_file():
-            words = harmless(" ".join(arguments[1:]) or "what to do")
-            hint = f'specedit edit "{words}" {harmless(arguments[0])}'
-            raise UsageError("The command is missing.", hint=hint)
+        if arguments and arguments[0] not in COMMANDS:
+            _check_command(arguments)
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
         say(error.message, error.hint)

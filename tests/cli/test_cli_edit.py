@@ -504,3 +504,19 @@ def test_config_shows_the_usual_settings_and_those_that_are_set(specedit, monkey
     monkeypatch.setenv("SPECEDIT_FOCUS", "40")
     assert any(row.startswith("focus") for row in specedit("config").stdout.decode().splitlines())
     assert specedit("config", "--all").stdout.count(b"\n") > 25
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("a.py", "Add a line", "--diff"), ("Add a line", "a.py", "--diff")],
+    ids=["file first", "words first"],
+)
+def test_a_missing_edit_is_named_with_the_command_to_type(specedit, tmp_path, given):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    done = specedit(*given, cwd=tmp_path)
+    assert done.returncode == 2 and b"The command is missing." in done.stderr
+    assert b'specedit edit "Add a line" a.py --diff' in done.stderr
+
+
+def test_words_of_any_length_are_no_file(specedit, tmp_path):
+    assert b"Traceback" not in specedit("a " * 9_000, cwd=tmp_path).stderr
