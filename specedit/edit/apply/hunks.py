@@ -321,6 +321,7 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     quoted = any(line == old and margin(line) for line, old in pairs)
     margins = Margins([] if as_shown or quoted else pairs)
     result: list[str] = []
+    old = hunk.old
     rows = iter(enumerate(place.rows))
     at = place.first
     gone = added = False  # the line before was removed; lines were added after it
@@ -333,7 +334,8 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
         if row is None and sign == "-" and text.strip():
             reason = f"it removes a line that is not there: {text.strip()[:60]}"
             return Ambiguity(first, reason, hint=QUOTE)
-        if _is_other_head(hunk.old[line:], place.rows[line:], index):
+        same = row is not None and squeezed(text) == squeezed(index.lines[row])
+        if not same and _is_other_head(old, place, line, index):
             reason = f"the line that it stands under is not there: {text.strip()[:60]}"
             return Ambiguity(first, reason, hint=QUOTE)
         if row is None:
@@ -355,14 +357,15 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
 _NAMED = re.compile(r"(?:\b(?:class|struct|interface|enum|trait|impl|module)\s+|)(\w+)\s*[({:<]")
 
 
-def _is_other_head(old: Sequence[str], rows: Sequence[int | None], index: FileIndex) -> bool:
-    """Whether the first line of an old side is the head of the next one, which the file has, and
-    names what the file does not have: the next line stands under another head there."""
-    held = next((n for n, text in enumerate(old) if n and text.strip()), 0)
-    if not held or rows[held] is None or len(margin(old[held])) <= len(margin(old[0])):
+def _is_other_head(old: Sequence[str], place: HunkPlace, line: int, index: FileIndex) -> bool:
+    """Whether a line of an old side is the head of the next one, which the file has, and names what
+    the file does not have: the next line stands under another head there."""
+    held = next((n for n in range(line + 1, len(old)) if old[n].strip()), None)
+    if held is None or place.rows[held] is None:
         return False
-    name = _NAMED.search(old[0])
-    return name is not None and not re.search(rf"\b{name[1]}\b", index.text)
+    name = _NAMED.search(old[line])
+    is_held = len(margin(old[held])) > len(margin(old[line]))
+    return is_held and name is not None and not index.found(name[1])
 
 
 def equal_places(index: FileIndex, wanted: Sequence[str]) -> list[HunkPlace]:
