@@ -188,12 +188,7 @@ def _with_margins(hunk: ChangeHunk, index: FileIndex) -> ChangeHunk:
 def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -> list[HunkPlace]:
     """The places that give different texts, blank lines and indentation left out; of several with
     one text the first."""
-    whole = [
-        place
-        for place in places
-        if place.rows[0] is not None
-        and tuple(place.rows) == tuple(range(place.first, place.last + 1))
-    ]
+    whole = [place for place in places if _is_run(place)]
     places = [
         place
         for place in places
@@ -282,7 +277,7 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
         how = "places equally" if len(lines) > 1 else "ways into the same lines"
         return Ambiguity(first, f"fits {len(found)} {how}", lines)
     adds = any(sign == "+" and text.strip() for sign, text in hunk.lines)
-    there = equal_places(index, hunk.new) if adds and not _is_run(found) else []
+    there = equal_places(index, hunk.new) if adds and not (found and _is_run(found[0])) else []
     if found and not any(a.first <= found[0].last and found[0].first <= a.last for a in there):
         return _filled(hunk, found[0], index, first)
     if there:
@@ -298,9 +293,9 @@ def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> 
     return Ambiguity(first, MISSING if shows else NO_CONTEXT, hint=QUOTE)
 
 
-def _is_run(found: Sequence[HunkPlace]) -> bool:
-    """Whether the first of some places has all lines of the hunk, one directly below the other."""
-    return bool(found) and tuple(found[0].rows) == tuple(range(found[0].first, found[0].last + 1))
+def _is_run(place: HunkPlace) -> bool:
+    """Whether a place has all lines of its hunk, one directly below the other."""
+    return tuple(place.rows) == tuple(range(place.first, place.last + 1))
 
 
 def _lines_of(places: Sequence[HunkPlace]) -> tuple[tuple[int, int], ...]:
@@ -354,7 +349,7 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     return Splice(place.first, at, tuple(result), place.how)
 
 
-_NAMED = re.compile(r"(?:\b(?:class|struct|interface|enum|trait|impl|module)\s+|)(\w+)\s*[({:<]")
+_NAMED = re.compile(r"(\w+)\s*[({:<]")
 
 
 def _is_other_head(old: Sequence[str], place: HunkPlace, line: int, index: FileIndex) -> bool:
