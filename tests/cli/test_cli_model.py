@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from specedit import machine_check
 from specedit.cli.model import app
 from specedit.errors import ModelError, SpeceditError
+from specedit.inference import loading
 from specedit.models import catalogue, resolve
 from specedit.models.store import Slot, store_path
 
@@ -111,7 +112,7 @@ def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(answer, here, m
     terminal = SimpleNamespace(isatty=lambda: "no terminal" not in answer)
     monkeypatch.setattr("specedit.cli.model.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
     fetched: list[str] = []
-    monkeypatch.setattr(resolve, "resolve", lambda name, **_: fetched.append(name))
+    monkeypatch.setattr(loading, "resolve", lambda name, **_: fetched.append(name))
     said = model("pull").stderr
     assert ("model pull small" in said) == ("no terminal" in answer)
     assert len(asked) == ("no terminal" not in answer)
