@@ -297,8 +297,7 @@ def _put(path: Path, source: Source, draft: Path) -> None:
 
 
 def _reason_to_refuse(draft: Path, data: bytes) -> str:
-    """Why the file that came out must not be deleted: it is not the one that was read, or another
-    program is writing it."""
+    """Why the file that came out must stay: it changed, or another program is writing it."""
     try:
         handle = regular.opened(draft, os.O_RDONLY | regular.NO_LINK)
     except OSError:  # a link, a pipe or an unreadable file: another program put it there
@@ -318,8 +317,7 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
 
 
 def _exchange_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
-    """Undo an exchange. What comes out must be our new text; if not, it is newer than what went in,
-    and is exchanged back in turn."""
+    """Undo an exchange, and what comes out again while it is newer than what went in."""
     for _ in range(MAX_EXCHANGES):
         going = _identity(draft)
         exchange(draft, path)

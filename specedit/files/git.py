@@ -32,7 +32,6 @@ def is_too_wide(folder: Path) -> bool:
 
 
 def path_of_uri(uri: str) -> Path:
-    """The path that a `file:` URI names."""
     from urllib.parse import unquote, urlsplit  # few commands have URIs
 
     try:
@@ -266,8 +265,7 @@ def _line(out: bytes) -> str:
 
 
 def _top(here: Path) -> Path | None:
-    """The work tree's top. Git is asked there and nowhere below: what looks like a repository on
-    the way up to it is a folder that was cloned."""
+    """The work tree's top. Git is asked there alone: what is below may be cloned."""
     is_named = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # by the user, or git
     place = here if is_named else _nearest(here)
     if place is None:
@@ -296,7 +294,6 @@ def _nearest(here: Path) -> Path | None:
 
 
 def top(here: Path) -> Path:
-    """The top of the work tree that `here` is in."""
     if (result := _top(here.absolute())) is None:
         raise GitError(
             f"{here.absolute()} is in no git work tree.", hint="Name the files to work on."
@@ -403,8 +400,7 @@ def marked(root: Path, paths: Sequence[str], *attributes: str) -> dict[str, str]
 
 
 def _is_text(path: Path) -> bool:
-    """Whether git takes a file for text by what it holds: an attribute that says otherwise would
-    hide what stands in it."""
+    """Whether a file's bytes are text to git, whatever an attribute says."""
     try:
         with path.open("rb") as file:
             return b"\0" not in file.read(8000)
@@ -474,8 +470,7 @@ def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
 
 
 def _entries(found: Iterable[tuple[str, str, str, bool]]) -> list[Staged]:
-    """The regular files among names with their mode, blob, and whether they are in conflict, in
-    name order. What is in conflict may be there several times."""
+    """The regular files among names with mode, blob and conflict, in name order."""
     results: dict[str, Staged] = {}
     for name, mode, blob, conflicted in found:
         if conflicted:
@@ -491,8 +486,7 @@ def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
 
 
 def indexed(root: Path, names: Sequence[str] | None = None) -> list[Staged]:
-    """The index's content of these files (named from the top) or all, staged for this commit or
-    not."""
+    """The index's content of these files (named from the top), or of all."""
     wanted, found = set(names or ()), []
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):
         meta, _, name = line.partition(b"\t")

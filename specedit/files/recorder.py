@@ -154,8 +154,7 @@ class Recorder:
         self._lock.release()
 
     def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
-        """Journal all files of one change, and mark it. Other runs wait for its first lines only:
-        a marked run is left alone by them."""
+        """Journal all files of one change, and mark it; other runs leave it alone from then on."""
         folder = self.run.path
         try:
             with alone(self._store):
