@@ -81,8 +81,7 @@ class Subject:
         self.of_holders = [part for node in holders for part in _documentation(typing, node)]
 
     def is_meant(self, part: Passage, text: str, offset: int) -> bool:
-        """Whether a mention in a comment is surely one of it: marked as code, or as the name of
-        what the comment documents."""
+        """Whether a mention is surely one: marked as code, or the name of what is documented."""
         line, end = text.rfind("\n", 0, offset) + 1, offset + len(self.name)
         near, alone = _is_in(part, self.around), None not in self.others
         marked = is_marked(text, offset, self.name)
@@ -127,8 +126,8 @@ def _reach(typing: Typing, meanings: Sequence[Meaning]) -> list[Passage] | None:
 
 def _extent(declared: Declared) -> Branch:
     """Where a declaration may be used: what holds it, if that is no more than a function."""
-    is_local = declared.kind in OF_A_SCOPE and declared.scope is not None
-    return declared.scope.node if is_local and declared.scope is not None else declared.node
+    holder = declared.scope if declared.kind in OF_A_SCOPE else None
+    return (holder or declared).node
 
 
 def _with_comments(typing: Typing, node: Branch) -> Passage:
@@ -296,8 +295,7 @@ def _named_after(
 def _in_strings(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str
 ) -> Iterator[int]:
-    """The bytes where a string is a path to what is renamed, the name by which a member is read, or
-    one in a class's list of its members (Python's `__slots__`)."""
+    """The bytes where a string is a path to what is renamed, or names a member of it."""
     rules, chosen = typing.rules, _chosen_declarations(every)
     places = [
         leaf.start
@@ -327,7 +325,6 @@ def _in_strings(
 
 
 def _chosen_declarations(every: Sequence[ResolvedName]) -> set[Declared]:
-    """What is renamed, in all languages."""
     return {declared for resolved in every for declared in resolved.chosen_declarations()}
 
 
@@ -499,7 +496,7 @@ def _targets(
 def _is_seen_everywhere(chosen: list[Meaning], candidates: list[Meaning]) -> bool:
     """Whether a macro that is used elsewhere could mean it."""
     return len(chosen) == len(candidates) or any(
-        declared.scope is not None and declared.scope.kind in ("file", "namespace", "class")
+        declared.scope_kind in ("file", "namespace", "class")
         for meaning in chosen
         for declared in meaning.declared
     )

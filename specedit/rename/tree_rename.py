@@ -18,9 +18,10 @@ from specedit.check.finding import Finding
 from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import DESCRIPTIONS, MANY_NAMES, called, check_names, guessed
+from specedit.rename.places import MANY_NAMES, called, check_names, guessed
 from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
+    DESCRIPTIONS,
     IsHere,
     ResolvedName,
     choose_every_use,
@@ -65,9 +66,7 @@ class UseLeft:
 
 @dataclass(frozen=True, slots=True)
 class TreeRename:
-    """The result of a rename: a guess for each file that changes, and why the others stay.
-
-    Paths count from the project's top."""
+    """A guess for each file that changes, and why the others stay; by paths from the top."""
 
     old: str
     new: str
@@ -277,12 +276,12 @@ def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> boo
     """Whether a place declares something that a module or a package has: `middleware.RealIP`."""
     typing = project.typing(path)
     declared = typing.scopes.by_leaf.get(id(leaf)) if typing is not None else None
-    if typing is None or declared is None or declared.scope is None:
+    if typing is None or declared is None:
         return False
     if declared.kind == "import":  # which the module gives out again
         leads = project.imported_declarations(typing, declared)
         return bool(leads) and typing.rules.is_module(project, path, module)
-    outside = declared.owner is None and declared.scope.kind in ("file", "namespace")
+    outside = declared.owner is None and declared.scope_kind in ("file", "namespace")
     return outside and typing.rules.is_module(project, path, module)
 
 
@@ -311,7 +310,7 @@ def _moves(
             path = project.path(declared.home)
             folder, file = posixpath.split(path)
             stem, end = posixpath.splitext(file)
-            outermost = declared.scope is not None and declared.scope.kind in ("file", "namespace")
+            outermost = declared.scope_kind in ("file", "namespace")
             if declared.kind == "class" and outermost and stem == old:
                 yield path, posixpath.join(folder, new + end)
 
@@ -392,8 +391,7 @@ def _with_others(
 
 
 def _meant_there(project: Project, part: Meaning) -> str:
-    """What a use that stays is bound to, and where that is declared; or why nothing renamed can be
-    meant."""
+    """What a use that stays is bound to, or why nothing renamed can be meant."""
     for declared in part.declared:
         if declared.is_own:
             return (

@@ -89,7 +89,6 @@ class Uses:
         return next(functions, self.scopes.root)
 
     def bare(self, leaf: Branch, hint: str) -> Hashable:
-        """The meaning of a name that stands alone."""
         result = self.typing.lookup(self.name, leaf, hint)
         return result if result is not None else (FREE, hint if self.rules.methods_apart else "")
 
@@ -125,8 +124,7 @@ class Uses:
         return key
 
     def member_of_literal(self, leaf: Branch, where: str) -> Hashable:
-        """The meaning of the name as a member of the type that a literal or a pattern names in the
-        field `where`, written "node.field" or ".field"."""
+        """The name as a member of the type in the field `where`: "node.field" or ".field"."""
         kind, _, field = where.rpartition(".")
         holders = (up for up in leaf.up() if kind in ("", up.type))
         typed = next((part for up in holders if (part := up.part(field)) is not None), None)

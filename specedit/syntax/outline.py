@@ -135,8 +135,7 @@ def _is_function(node: Node) -> bool:
 
 
 def _is_returned(here: Above) -> bool:
-    """Whether a node is a member of an object literal that a function returns: the public methods
-    of JavaScript's factories."""
+    """Whether a node is a member of an object literal that a function returns."""
     _, parent = here
     if parent is None or parent[0].type != "object" or parent[1] is None:
         return False

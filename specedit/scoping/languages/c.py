@@ -143,7 +143,7 @@ starts: main
 opaque: preproc_arg
 family: c
 strings: string_literal char_literal system_lib_string
-flags: bare_members overloads fields_hide in_order
+flags: bare_members fields_hide in_order
 """
 RULES = C(
     keywords=WORDS
@@ -162,7 +162,6 @@ SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", *HEADERS)
 
 
 def _included(project: Project, path: str) -> list[str]:
-    """All that a file includes, itself left out."""
 
     def follow() -> list[str]:
         results: list[str] = []
@@ -194,11 +193,7 @@ def _beside(project: Project, path: str) -> list[str]:
 
 def _is_linked(here: Typing, declared: Declared) -> bool:
     """A function or a variable that other files can link to."""
-    if (
-        declared.kind not in ("function", "local")
-        or declared.scope is None
-        or declared.scope.kind != "file"
-    ):
+    if declared.kind not in ("function", "local") or declared.scope_kind != "file":
         return False
     head = here.scopes.data[declared.node.start : declared.leaf.start]
     return re.search(rb"\bstatic\b", head) is None

@@ -1,6 +1,4 @@
-"""The facts in a call about a method of an unknown class: `x.name(1, 2)` does not call
-one that takes a single argument.
-"""
+"""Arguments that rule out a method of an unknown class: `x.name(1, 2)` gives it two."""
 
 from __future__ import annotations
 

@@ -54,9 +54,8 @@ class Java(HeldRules):
             return [whole]
         if whole is None and _names_class(path):
             return [(EXTERNAL, "")]
-        return (
-            [(MODULE, "")] if leaf.place in QUALIFIED and _is_package(uses.typing, leaf) else None
-        )
+        in_package = leaf.place in QUALIFIED and _is_package(uses.typing, leaf)
+        return [(MODULE, "")] if in_package else None
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The class that a whole name stands for, `com.acme.Order.empty()`, or `Order.this`."""
@@ -215,7 +214,7 @@ keywords: _ abstract assert boolean break byte case catch char class const conti
   double else enum extends false final finally float for goto if implements import instanceof int
   interface long native new null package private protected public return short static strictfp super
   switch synchronized this throw throws transient true try void volatile while
-flags: named_files bare_members shows_all overloads methods_apart members_apart fields_hide in_order
+flags: named_files bare_members shows_all methods_apart members_apart fields_hide in_order
 """
 RULES = Java(requires=INTERFACES, **tables(TABLES))
 
@@ -287,9 +286,7 @@ def _type(project: Project, path: str, deep: int = 0) -> Declared | None:
             for declared in project.top_level(place, name):
                 if declared.kind == "class":
                     return declared
-    if package and package.rpartition(".")[2][:1].isupper():
-        holder = _type(project, package, deep + 1)
-        home = project.at(holder.home) if holder is not None else None
-        if home is not None:
-            return next((d for d in home.scopes.declarations(name) if d.kind == "class"), None)
-    return None
+    outer = package.rpartition(".")[2][:1].isupper()
+    holder = _type(project, package, deep + 1) if outer else None
+    found = project.declarations(project.path(holder.home), name) if holder is not None else ()
+    return next((declared for declared in found if declared.kind == "class"), None)

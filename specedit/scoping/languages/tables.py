@@ -131,7 +131,6 @@ class Tables:
     field_reads: frozenset[str] = NONE  # where that is so: places of a field that is not called
     fields_are_called: bool = False  # fields whose type is a function are (Go)
     fields_hide: bool = False  # a field of a derived class is another field
-    overloads: bool = False  # methods of one name differ by their parameters
     merges: bool = False  # a type and a value of one name in one scope are one thing (TypeScript)
     makes: bool = False  # a function may be a class (JavaScript)
     sigils: bool = False  # a variable's `$` keeps it apart from other names (PHP)

@@ -60,8 +60,7 @@ class TypeScript(javascript.JavaScript):
         return None
 
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
-        """Members of one name of two types, where a value of the first is used as the second:
-        `f(cart)` asks of `cart` what the type of the parameter has."""
+        """Members of two types, where a value of the first is used as the second: `f(cart)`."""
         for node in typing.scopes.root.walk():
             if node.type in _VALUES and node.parent is not None and node.parent.type in _HOLDERS:
                 whole = True
