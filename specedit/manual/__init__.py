@@ -1,27 +1,20 @@
 """The manual: one page per topic, Markdown next to this file; the same online and in a terminal.
 
 The first line of a page is `# topic: what it is about`; the part after the colon is its line in
-the list of topics. Other forms: the commands with every option as manual pages (man 1), which
-hatch_build.py puts into the wheel, and all pages as a static HTML site. A page of the site requests
-nothing. A link to the repository becomes plain text, for the site has none of its files.
+the list of topics. The commands with every option are also manual pages (man 1), which
+hatch_build.py puts into the wheel.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any
 
 from specedit.errors import UsageError
 from specedit.settings import check_removed, nearest
 from specedit.version import VERSION
-from specedit.view.terminal import PICTURE
-
-REPOSITORY_LINK = re.compile(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
-PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,37 +67,6 @@ def _roff(text: str) -> str:
     text = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
     text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
     return rf"\&{text}" if text.startswith((".", "'")) else text
-
-
-def site(command: Any) -> Iterator[tuple[str, str]]:
-    """The file names and texts of the site."""
-    from markupsafe import Markup
-
-    from specedit.view.html import rendered
-
-    def html(title: str, **values: Any) -> str:
-        common = {"title": title, "topics": listing(), "version": VERSION}
-        return rendered("manual", "site.html", **common, **values)
-
-    yield "index.html", html("manual")
-    for name in TOPICS:
-        yield f"{name}.html", html(name, body=Markup(_body(page(name))))
-    yield "commands.html", html("commands", commands=commands(command))
-
-
-def _body(text: str) -> str:
-    """A page's Markdown as HTML, each heading with an anchor."""
-    from markdown_it import MarkdownIt
-
-    text = REPOSITORY_LINK.sub(r"\1", PICTURE.sub("", text))
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(PAGE_LINK.sub(r"](\1.html\2)", text))
-    for heading, inline in pairwise(tokens):
-        if heading.type == "heading_open":
-            anchor = re.sub(r"[^\w]+", "-", inline.content.lower()).strip("-")
-            heading.attrSet("id", anchor)
-    result: str = parser.renderer.render(tokens, parser.options, {})
-    return result
 
 
 TOPICS = (  # in reading order
