@@ -434,7 +434,7 @@ def _watching() -> Iterator[Report]:
     def report(step: FetchProgress) -> None:
         if step.note:
             say(f"{step.name}: {step.note}")
-        live.emit(Loading(step.title, step.done, step.total, "bytes"))
+        live.emit(Loading(step.title, step.done, step.total))
 
     with Live(terminal()) as live:
         yield report

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from command_line import Terminal
@@ -21,7 +20,7 @@ from specedit.edit.backend import Answer, Event, Loading, ModelInfo, Ready, Writ
 from specedit.edit.job import plan_edit
 from specedit.edit.regions.locate import locate
 from specedit.edit.report import CommandRunning, Edit, Tried, Try
-from specedit.edit.sink import EditEvent, Finished, Planned, Sink
+from specedit.edit.sink import Finished, Planned, Sink
 from specedit.engines.base import Prefill
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -43,8 +42,8 @@ def planned(name: str, text: str = BEFORE) -> Planned:
 
 READY = Ready(ModelInfo("tiny"), 1.0)
 EVENTS: list[Event] = [
-    Loading("Fetching tiny", 0, 2_000_000, "bytes"),
-    Loading("Fetching tiny", 1_000_000, 2_000_000, "bytes"),
+    Loading("Fetching tiny", 0, 2_000_000),
+    Loading("Fetching tiny", 1_000_000, 2_000_000),
     READY,
     Prefill(64, 128, 0, 0.1),
     Prefill(128, 128, 0, 0.2),
@@ -239,9 +238,9 @@ def test_the_change_so_far_of_a_part_has_the_file_s_lines_and_no_false_indentati
     [
         (EVENTS[0], 2, EVENTS[1], "Fetching tiny  50%  2.0 s left  1.0 MB of 2.0 MB  500.0 kB/s"),
         (
-            Loading("Fetching tiny", 800, 1000, "bytes"),
+            Loading("Fetching tiny", 800, 1000),
             10,
-            Loading("Fetching tiny", 900, 1000, "bytes"),
+            Loading("Fetching tiny", 900, 1000),
             "Fetching tiny  90%  10.0 s left  900 bytes of 1.0 kB  10 bytes/s",
         ),
         (
@@ -335,28 +334,10 @@ def ended(name: str) -> Finished:
     return Finished(Edit(name, "edited"))
 
 
-def test_over_files_the_time_left_counts_from_the_first_question_and_by_size(
-    clock, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    sizes = {"skipped": 600, "small": 100, "large": 300}
-    for name, size in sizes.items():
-        Path(name).write_text("x" * size)
-
-    def rows(*events: EditEvent) -> tuple[str, str]:
-        with display(*sizes, "gone", width=160) as screen:
-            for event in events:
-                clock.now += 10 if event is READY else 0
-                screen.emit(event)
-            clock.now += 10
-            screen.emit(Prefill(1, 2, 0, 0.1))
-            *_, line, over = screen.rows()
-        return line, over
-
-    line, over = rows(ended("skipped"))  # no model was asked, and it took no time
-    assert "[2/4]" in line and "━" * 14 + "─" in over
-    assert "1 of 4 files" in over and "left" not in over and "tokens/s" not in over
-    line, over = rows(ended("skipped"), READY, ended("small"))
-    assert "[3/4]" in line and "2 of 4 files  30.0 s left" in over
-    line, over = rows(ended("skipped"), READY, written("x\n"), ended("small"), ended("large"))
-    assert "━" * 24 in over and "3 of 4 files  0 ms left  200 tokens/s over all" in over
+def test_over_files_the_line_says_which_of_them_is_at_work():
+    for done in range(4):
+        with display("a", "b", "c") as screen:
+            for name in "abc"[:done]:
+                screen.emit(ended(name))
+            screen.emit(written("x\n"))
+            assert f"[{min(done + 1, 3)}/3]" in screen.line
