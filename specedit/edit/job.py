@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from specedit.check.finding import QUESTION, REFUSE, Checks, Finding
 from specedit.edit import prompt
 from specedit.edit.backend import Plan
-from specedit.edit.regions.together import Group, OpenRegion, all_numbers, all_shown, groups_of
+from specedit.edit.regions.together import Group, OpenRegion, all_shown, groups_of
 from specedit.edit.report import Check, Checked, checks_of, guarded
 from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
 from specedit.edit.without_model import is_question, local_rename, text_replacement
@@ -22,7 +22,6 @@ from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.git import beyond
 from specedit.files.source import Source, read
-from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
@@ -63,16 +62,6 @@ class Job:
             return all_shown(self.about, self.regions)
         text = taken(self.about, self.region)
         return text if self.region == whole(self.about) else dedented(text)
-
-    @property
-    def numbers(self) -> list[int]:
-        """The line of the file, from 1, of each line of `before`; of a line that stands for lines
-        between two regions, the first of these."""
-        if self.regions:
-            return all_numbers(self.about, self.regions)
-        text = self.about.text
-        first = text.count("\n", 0, self.region.start) + 1
-        return [*range(first, first + len(lines_of(taken(self.about, self.region))))]
 
 
 def plan_edit(

@@ -1,4 +1,4 @@
-"""While the model works: what the user waits for, how far it is, and the change so far.
+"""While the model works: what the user waits for, and how far it is.
 
 Silent unless the console is a terminal. Everything it draws is removed at the end: what stays is
 printed by `specedit.view.diff_view` and `summary`.
@@ -9,108 +9,20 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.filesize import decimal
 from rich.live import Live as Screen
 from rich.text import Text
 
 from specedit.decode import Tally
 from specedit.edit.backend import Loading, Ready, Written
-from specedit.edit.job import Job
 from specedit.edit.report import Baseline, CommandRunning, Tried, Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
-from specedit.syntax.lines import Hunk, hunks, opcodes
-from specedit.view import colours, diff_view, terminal
-from specedit.view import provenance as prov
-
-# Characters beyond which comparing again and again would slow the model
-MAX_COMPARED_CHARACTERS = 200_000
-MAX_LINES_LEFT_OUT = 200  # lines that an answer may have left out
-
-
-class ChangeSoFar:
-    """Collects an answer and renders the last hunks of its change, rarely where that is slow."""
-
-    def __init__(
-        self, console: Console, path: str, before: str, numbers: Sequence[int] = ()
-    ) -> None:
-        self._numbers = numbers  # the line of the file of each line of `before`; none: the same
-        self._console = console
-        self._path = path
-        self._before = before
-        self._written: list[Written] = []
-        self._length = 0
-        self._rendered: list[Text] = []
-        self._of: tuple[int, int] = (0, 0)  # events and height that were rendered
-        self._next = 0.0
-
-    def restart(self) -> None:
-        """The answer starts over."""
-        self._written, self._length = [], 0
-        self._rendered, self._next = [], 0.0
-
-    def add(self, event: Written) -> None:
-        self._written.append(event)
-        self._length += len(event.text)
-
-    @property
-    def share(self) -> float:
-        """The share of the answer that is written, if it gets as long as the old text."""
-        return min(1.0, self._length / len(self._before))
-
-    def rows(self, height: int) -> list[Text]:
-        """The last `height` rows of the change so far."""
-        state = (len(self._written), height)
-        started = time.monotonic()
-        if (
-            state != self._of
-            and started >= self._next
-            and len(self._before) <= MAX_COMPARED_CHARACTERS
-        ):
-            self._of = state
-            self._rendered = self._render(height)
-            ended = time.monotonic()
-            self._next = ended + max(0.1, 15 * (ended - started))
-        return self._rendered
-
-    def _render(self, height: int) -> list[Text]:
-        provenance = prov.of(self._written)
-        answer = provenance.text[: provenance.text.rfind("\n") + 1]
-        changed = so_far(self._before, answer)
-        if not changed or height < 2:
-            return []
-        texts = (self._before, answer)
-        frame = diff_view.Frame(self._console, self._path, texts, provenance, whole=False)
-        frame.digits = max(frame.digits, *(len(str(number)) for number in self._numbers[-1:]), 0)
-        rows: list[Text] = []
-        for hunk in reversed(changed):
-            if self._numbers:
-                first = min(hunk.before[0], len(self._numbers) - 1)
-                frame.shift = self._numbers[first] - first - 1
-            last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again
-            rows = [*diff_view.rows(last, frame), *rows]
-            if len(rows) >= height:
-                break
-        explained = diff_view.legend(self._console, frame.kinds(changed))
-        return [explained, *rows[1 - height :]]
-
-
-def so_far(before: str, answer: str) -> list[Hunk]:
-    """The hunks of an unfinished answer (whole lines of it) against as much of the old text as it
-    has reached, which is a guess."""
-    new = answer.split("\n")[:-1]
-    old = before.removesuffix("\n").split("\n")[: len(new) + MAX_LINES_LEFT_OUT] if before else []
-    end = "\0"  # so that the answer's last lines are not matched with the file's last
-    codes = opcodes(old, [*new, end])
-    tag, a, _, c, d = codes[-1] if codes else ("equal", 0, 0, 0, 0)
-    reached = a + (d - c - 1) if tag in ("replace", "insert") else a
-    reached = min(len(old), max(reached, a))
-    return hunks("".join(line + "\n" for line in old[:reached]), answer)
-
+from specedit.view import colours, terminal
 
 READING, DECODING, TESTING = "reading", "decoding", "testing"  # steps with words of their own
 SILENT_WAIT_S = 0.4  # seconds before a wait is shown
@@ -154,7 +66,10 @@ class Live(Sink):
         self._tokens = 0
         self._passes = 0
         self._answered = False  # the answer is complete; with `compares` it is decoded again
-        self._change: ChangeSoFar | None = None
+        self._written, self._expected = (
+            0,
+            0,
+        )  # characters of the answer; of the text that it replaces
         self._testing: CommandRunning | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
@@ -196,10 +111,10 @@ class Live(Sink):
         with self._lock:
             match event:
                 case Begun():
-                    if event.name != self._path:
-                        self._path, self._change = event.name, None
+                    self._path = event.name
                 case Planned():
-                    self._begin(event.job)
+                    self._path, self._expected = event.job.source.name, len(event.job.before)
+                    self._phase, self._answered = _Phase("starting"), False
                 case Loading():
                     self._advance(event.what, event.done, event.done, event.total)
                 case Ready():
@@ -219,26 +134,16 @@ class Live(Sink):
                     self._phase = _Phase("starting")
                 case Finished():
                     self._finished += 1
-                    self._change, self._phase = None, _Phase("starting")
+                    self._phase = _Phase("starting")
         if isinstance(event, Planned | CommandRunning):
             self._start()
-
-    def _begin(self, job: Job) -> None:
-        """The text that the answer will replace, and where in the file each line of it is."""
-        self._path, self._phase, self._answered = job.source.name, _Phase("starting"), False
-        before = job.before
-        self._change = (
-            ChangeSoFar(self.console, self._path, before, job.numbers) if before else None
-        )
 
     def _restart(self) -> None:
         """The model can answer, maybe for the second time."""
         self._phase = _Phase("reading the prompt")
         if self._answered and not self._compares:  # another question about the same file
             self._answered = False
-        self._drafted, self._tokens, self._passes = Tally(), 0, 0
-        if self._change and not self._answered:
-            self._change.restart()
+        self._drafted, self._tokens, self._passes, self._written = Tally(), 0, 0, 0
 
     def _advance(self, what: str, first: float, done: float, total: float) -> None:
         """The phase is as far as this; `first`: how far it was at its beginning."""
@@ -254,17 +159,12 @@ class Live(Sink):
         self._tokens += len(chunk.tokens)
         self._passes += 1
         self._drafted += Tally(chunk.proposed, chunk.accepted)
-        if self._change and not self._answered:
-            self._change.add(event)
+        self._written += len(event.text)
 
     def _draw(self) -> RenderableType:
         with self._lock:
-            parts: list[RenderableType] = []
-            if self._change:
-                parts += self._change.rows(self.console.height - 4)
-            if self._phase.seconds > SILENT_WAIT_S or self._phase.what in (READING, DECODING):
-                parts.append(_Line(self._spinner, list(self._words())))
-            return Group(*parts)
+            shown = self._phase.what in (READING, DECODING) or self._phase.seconds > SILENT_WAIT_S
+            return _Line(self._spinner, list(self._words())) if shown else Text("")
 
     def _words(self) -> Iterator[Text]:
         """The progress line, most important words first."""
@@ -281,8 +181,8 @@ class Live(Sink):
             if self._drafted.proposed:
                 yield Text(f"{self._drafted.accepted / self._tokens:.0%} copied", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
-            if self._change and not self._answered:
-                yield bar(self._change.share, self.console)
+            if self._expected and not self._answered:
+                yield bar(self._written / self._expected, self.console)
         elif phase.what == TESTING and self._testing is not None:
             number = self._testing.number
             what = f"try {number}: " if number else "before the edit: "
