@@ -14,26 +14,21 @@ from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive
+from starlette.types import ASGIApp
 
 from specedit.edit.backend import Answer, Loading, ModelInfo, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
 from specedit.inference.model import CACHE_BYTES
 from specedit.server import protocol
-from specedit.server.chat_request import (
-    ChatRequest,
-    Completion,
-    StreamedText,
-    check_size,
-)
+from specedit.server.chat_request import ChatRequest, Completion, StreamedText, check_size
 from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ended, Item, Ticket, Worker
@@ -102,16 +97,6 @@ async def _parts(request: Request) -> AsyncIterator[bytes]:
         yield message.get("body", b"")
         if not message.get("more_body", False):
             return
-
-
-def replayed(receive: Receive, *messages: Message) -> Receive:
-    """A `receive` that begins with messages which were read already."""
-    left = iter(messages)
-
-    async def again() -> Message:
-        return next(left, None) or await receive()
-
-    return again
 
 
 def respond(refusal: RefusedError) -> JSONResponse:
@@ -218,13 +203,6 @@ def _sse(data: dict[str, Any]) -> bytes:
     return b"data: " + protocol.dump(data) + b"\n"
 
 
-class Tools(Protocol):
-    """The tools for agents, which this package does not import."""
-
-    async def handler(self) -> ASGIApp: ...
-    def stop(self) -> None: ...
-
-
 @dataclass(eq=False)
 class Api:
     """The endpoints. State lives in the worker, and in the record that tells the addresses."""
@@ -233,12 +211,10 @@ class Api:
     settings: Settings
     record: ServerRecord
     limits: Limits
-    tools: Tools | None = None
     created: float = field(default_factory=time.time)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def routes(self) -> list[Route]:
-        agents = Route(protocol.MCP, self._agents, methods=["POST", "GET", "DELETE"])
         table: list[tuple[str, str, Endpoint]] = [
             ("POST", "/v1/chat/completions", self._chat),
             ("GET", "/v1/models", self._list_models),
@@ -249,8 +225,7 @@ class Api:
             ("GET", protocol.STATUS, self._status),
             ("POST", protocol.STOP, self._end),
         ]
-        routes = [Route(path, do, methods=[method]) for method, path, do in table]
-        return [agents, *routes] if self.tools else routes
+        return [Route(path, do, methods=[method]) for method, path, do in table]
 
     async def _chat(self, request: Request) -> Response:
         asked = ChatRequest.read(await read_body(request, self.limits))
@@ -373,14 +348,6 @@ class Api:
                 },
             }
         )
-
-    async def _agents(self, request: Request) -> ASGIApp:
-        """A message of an agent's client; the SDK's app gets the body that was read here."""
-        body = await read_body(request, self.limits)
-        self.worker.active = time.monotonic()  # the server is not idle
-        assert self.tools is not None
-        handler, whole = await self.tools.handler(), {"type": "http.request", "body": body}
-        return lambda scope, receive, send: handler(scope, replayed(receive, whole), send)
 
     async def _end(self, request: Request) -> Response:
         self.stopping.set()

@@ -19,15 +19,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from specedit.edit.backend import (
-    Answer,
-    Backend,
-    Emit,
-    Loading,
-    ModelInfo,
-    Plan,
-    Ready,
-)
+from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import regular, stored
 from specedit.server import protocol
@@ -308,7 +300,6 @@ def _listeners(record: ServerRecord | None) -> list[str]:
         return ["--socket-only"]
     host, port = address(record.url)
     more = [word for alias in record.aliases for word in ("--alias", alias)]
-    more += [word for root in record.roots for word in ("--root", root)]
     return ["--host", host, "--port", str(port), *more]
 
 

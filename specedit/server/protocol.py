@@ -19,7 +19,7 @@ from specedit.errors import FileError, InputError, ServerError, SpeceditError, T
 from specedit.files import stored
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
-OWN, MCP = "/specedit/", "/mcp"  # paths that need a token on TCP
+OWN = "/specedit/"  # paths that need a token on TCP
 INVALID = "invalid_request_error"
 T = TypeVar("T")
 BEAT = b"\n"  # an empty line while nothing happens, so that the client knows the server lives

@@ -52,7 +52,6 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names besides the model's own that clients may ask for
-    roots: tuple[str, ...] = ()  # where the tools for agents may write
 
     @property
     def model(self) -> str:

@@ -207,6 +207,7 @@ REMOVED = {  # commands and settings that are no more, and what to use instead
     "specedit heads": "was removed in 1.1: use specedit model list and specedit model remove.",
     "specedit vllm manifest": "was removed in 1.1: run specedit vllm serve in vLLM's own image.",
     "/v1/completions": "was removed in 1.1: use /v1/chat/completions.",
+    "/mcp": "was removed in 1.1: agents start specedit mcp.",
     "prompt_form": "was removed in 1.1: models are always asked in the one prompt form.",
 }
 
