@@ -244,15 +244,10 @@ def help(
     topic: str | None = argument(
         None, "A page of the manual, or a command", None, show_default=False
     ),
-    site: Path | None = option(
-        None, "Write all pages as HTML files to this folder", "--html", metavar="DIR"
-    ),
 ) -> int:
     """Show a page of the manual, or the list of its topics."""
     from specedit import manual
 
-    if site is not None:
-        return _write_site(site)
     if topic is not None:
         show_page(manual.page(manual.topic(topic)))
         return DONE
@@ -262,18 +257,4 @@ def help(
     for known, subject in topics:
         print(f"  {known:<{width}}  {subject}")
     print("\nspecedit COMMAND --help lists the flags of a command.")
-    return DONE
-
-
-def _write_site(folder: Path) -> int:
-    from specedit.cli import every_command
-    from specedit.manual import site
-
-    files = [(folder / name, text) for name, text in site(every_command())]
-    for target, _ in files:
-        if target.exists():
-            _refuse_foreign(target)
-    for target, text in files:
-        _write(target, text, 0o644)
-    typer.echo(files[0][0])
     return DONE

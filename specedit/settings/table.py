@@ -208,6 +208,7 @@ REMOVED = {  # commands and settings that are no more, and what to use instead
     "specedit vllm manifest": "was removed in 1.1: run specedit vllm serve in vLLM's own image.",
     "/v1/completions": "was removed in 1.1: use /v1/chat/completions.",
     "/mcp": "was removed in 1.1: agents start specedit mcp.",
+    "html": "was removed in 1.1: specedit help TOPIC shows a page; each is a Markdown file.",
     "prompt_form": "was removed in 1.1: models are always asked in the one prompt form.",
 }
 
