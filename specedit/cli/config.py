@@ -193,9 +193,6 @@ def _list() -> None:
         put(f"{place}\t{state}\n")
 
 
-ELSEWHERE = "Name another file or folder for it."
-
-
 def view(
     trace: str = argument("TRACE", "A file of --trace"),
     output: str | None = option(
@@ -203,7 +200,8 @@ def view(
     ),
 ) -> int:
     """Make an HTML page of a trace, and print its path."""
-    from specedit.view.html import page
+    from specedit.files import atomic
+    from specedit.view.html import GENERATOR, page
     from specedit.view.trace import read
 
     source = Path(trace)
@@ -212,32 +210,22 @@ def view(
         put(text)
         return DONE
     target = Path(output) if output else source.with_suffix(".html")
+    hint = "-o names another file for the page."
     if target.exists() and (output is None or target.samefile(source)):
-        _refuse_foreign(target)
-    _write(target, text, stat.S_IMODE(source.stat().st_mode) & 0o666)  # readable as its trace is
-    typer.echo(target)
-    return DONE
-
-
-def _refuse_foreign(target: Path) -> None:
-    from specedit.view.html import GENERATOR
-
-    if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
-        raise InputError(
-            f"{target}: exists and was not made by specedit; nothing was written",
-            hint=ELSEWHERE,
-        )
-
-
-def _write(target: Path, text: str, mode: int) -> None:
-    from specedit.files import atomic
-
+        start = target.read_bytes()[:2000].decode("utf-8", "replace")
+        if GENERATOR not in start:
+            raise InputError(
+                f"{target}: exists and was not made by specedit; nothing was written", hint=hint
+            )
+    mode = stat.S_IMODE(source.stat().st_mode) & 0o666  # readable as its trace is
     try:
         atomic.whole(target, text.encode("utf-8"), mode)
     except OSError as error:
         raise InputError(
-            f"{target}: the page cannot be written: {error.strerror}", hint=ELSEWHERE
+            f"{target}: the page cannot be written: {error.strerror}", hint=hint
         ) from error
+    typer.echo(target)
+    return DONE
 
 
 def help(

@@ -1,6 +1,7 @@
 """A trace as one HTML page that needs nothing else: no network and no other file.
 
-The template `page.html` escapes every text, and the page forbids itself every request.
+The template `page.html` escapes every text and makes it harmless; the page forbids itself every
+request.
 """
 
 from __future__ import annotations
@@ -26,27 +27,21 @@ WIDTH, HEIGHT, LEFT = 1000, 84, 46  # of a plot; LEFT: room for the numbers of t
 TICK_STEPS_S = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seconds between ticks
 
 
-def rendered(folder: str, template: str, **values: Any) -> str:
-    """A template of the package's folder, in which every text is escaped and harmless."""
-    environment = Environment(
-        loader=PackageLoader("specedit", folder),
-        autoescape=True,
-        trim_blocks=True,
-        finalize=lambda value: harmless(value) if isinstance(value, str) else value,
-    )
-    environment.filters |= {"seconds": seconds, "count": count}
-    return environment.get_template(template).render(generator=Markup(GENERATOR), **values)
-
-
 def page(runs: Sequence[FileTrace]) -> str:
     """The whole page."""
     shown = list(map(_shown, runs))
     by_file: dict[str, list[dict[str, Any]]] = {}
     for run in shown:
         by_file.setdefault(run["file"], []).append(run)
-    return rendered(
-        "view",
-        "page.html",
+    environment = Environment(
+        loader=PackageLoader("specedit", "view"),
+        autoescape=True,
+        trim_blocks=True,
+        finalize=lambda value: harmless(value) if isinstance(value, str) else value,
+    )
+    environment.filters |= {"seconds": seconds, "count": count}
+    return environment.get_template("page.html").render(
+        generator=Markup(GENERATOR),
         runs=shown,
         groups=[
             (file, tries)
