@@ -128,10 +128,7 @@ CARD_WEIGHTS = {"bf16": 2.0, "int8": 1.01, "int4": 0.54}
 CARD_MORE = 3.3e9
 CARD_SHARE = 0.95
 CARD_LEAST = 7.5e9  # bytes of a card on which a better model runs than in memory
-CONTAINER_LIMITS = (
-    "/sys/fs/cgroup/memory.max",
-    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-)
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 UNUSED = 400_000_000  # bytes of addresses that a process has beyond its memory
 PER_CORE = 1.2  # billions of parameters that an id needs, per core: 30 s for a file of 200 lines
 

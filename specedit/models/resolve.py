@@ -82,11 +82,7 @@ _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
 def resolve(
-    model: str,
-    *,
-    home: Path | None = None,
-    report: Report = unreported,
-    use: Use | None = None,
+    model: str, *, home: Path | None = None, report: Report = unreported, use: Use | None = None
 ) -> ModelFiles:
     """The model's files, downloaded where they are not here. `use` may convert weights while they
     are fetched, and delete those of a folder."""

@@ -85,11 +85,7 @@ def answer(
 
 
 def lines(
-    record: ServerRecord,
-    path: str,
-    body: bytes,
-    method: str = "POST",
-    timeout_s: float = SILENCE_S,
+    record: ServerRecord, path: str, body: bytes, method: str = "POST", timeout_s: float = SILENCE_S
 ) -> Generator[dict[str, Any], None, None]:
     """The JSON lines of one response. Closing the generator closes the connection."""
     headers = {"Content-Type": "application/json", "Connection": "close"}

@@ -122,11 +122,7 @@ class Settings:
     )
     clean_only: bool = _flag(False, "Refuse files with uncommitted changes")
     test: str = _restricted("", "Keep the edit if this command succeeds, else ask the model again")
-    tries: int = _open(
-        0,
-        "Ask for at most N answers (default: 6 with --test, else 2)",
-        most=64,
-    )
+    tries: int = _open(0, "Ask for at most N answers (default: 6 with --test, else 2)", most=64)
     test_timeout: float = _open(
         300.0, "Stop the test command after this many seconds (0: no limit)", most=86400
     )

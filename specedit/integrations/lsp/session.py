@@ -18,10 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 from cattrs import Converter
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from pygls.exceptions import (
-    JsonRpcException,
-    JsonRpcInvalidParams,
-)
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 
