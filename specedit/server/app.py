@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -18,7 +18,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -55,10 +55,6 @@ class Limits:
     drain_s: float = 5.0
 
 
-class ClientGoneError(Exception):
-    """The client closed its connection."""
-
-
 async def read_body(request: Request, limits: Limits) -> bytes:
     """The whole body, if it is not too large and does not arrive too slowly. One that is too large
     is read to its end, within limits, and dropped: a client that is cut off reads no answer."""
@@ -69,7 +65,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     try:
         async with asyncio.timeout(limits.drain_s if too_large else limits.body_s) as deadline:
             if not (too_large and request.headers.get("expect")):
-                async for part in _parts(request):
+                async for part in request.stream():
                     parts.append(part)
                     size += len(part)
                     if size > limits.body_bytes and not too_large:
@@ -87,16 +83,6 @@ async def read_body(request: Request, limits: Limits) -> bytes:
         message = f"The body is larger than {limits.body_bytes >> 20} MiB."
         raise RefusedError(413, message, code="body_too_large", headers=_CLOSE)
     return b"".join(parts)
-
-
-async def _parts(request: Request) -> AsyncIterator[bytes]:
-    while True:
-        message: Any = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        yield message.get("body", b"")
-        if not message.get("more_body", False):
-            return
 
 
 def respond(refusal: RefusedError) -> JSONResponse:
@@ -123,7 +109,7 @@ async def openai_chunks(
     """OpenAI's stream. With `include_usage` every chunk but the last has a null usage."""
     text = StreamedText(stop)
     null_usage: dict[str, Any] = {"usage": None} if include_usage else {}
-    yield _sse(completion.chunk(completion.opening) | null_usage)
+    yield _sse(completion.chunk({"role": "assistant", "content": ""}) | null_usage)
     async with aclosing(source) as items:
         async for item in items:
             match item:
@@ -131,12 +117,11 @@ async def openai_chunks(
                     yield b": still here\n\n"
                 case Written():
                     if ready := text.add(item):
-                        yield _sse(completion.chunk(completion.delta(ready)) | null_usage)
+                        yield _sse(completion.chunk({"content": ready}) | null_usage)
                 case Answer():
                     if rest := text.rest(item):
-                        yield _sse(completion.chunk(completion.delta(rest)) | null_usage)
-                    last = completion.chunk(completion.delta(""), item.reason)
-                    yield _sse(last | null_usage)
+                        yield _sse(completion.chunk({"content": rest}) | null_usage)
+                    yield _sse(completion.chunk({}, item.reason) | null_usage)
                     if include_usage:
                         yield _sse(completion.usage_chunk(item))
                     yield b"data: [DONE]\n\n"
@@ -194,7 +179,7 @@ class Streaming(Response):
             async with aclosing(self._source) as source:
                 async for piece in source:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except ClientGoneError:
+        except ClientDisconnect:
             pass
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -276,7 +261,7 @@ class Api:
                         yield None
                         continue
                     if item is None:
-                        raise ClientGoneError
+                        raise ClientDisconnect
                     yield item
                     if isinstance(item, Ended):
                         return
@@ -368,7 +353,7 @@ async def _error(request: Request, error: Exception) -> Response:
                 message = f"{path} {REMOVED[path]}"
             headers = tuple((error.headers or {}).items())
             return respond(RefusedError(error.status_code, message, headers=headers))
-    return PlainTextResponse("", 499)  # ClientGoneError
+    return PlainTextResponse("", 499)  # ClientDisconnect
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
@@ -376,7 +361,7 @@ def _fields(value: object, *names: str) -> dict[str, Any]:
 
 
 def make_app(api: Api) -> ASGIApp:
-    errors = (RefusedError, SpeceditError, HTTPException, ClientGoneError)
+    errors = (RefusedError, SpeceditError, HTTPException, ClientDisconnect)
     return Starlette(routes=api.routes(), exception_handlers=dict.fromkeys(errors, _error))
 
 

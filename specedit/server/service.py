@@ -282,7 +282,7 @@ def serve(
     settings: Settings,
     options: Options,
     folder: RuntimeFolder,
-    started: Callable[[ServerRecord], None] = lambda record: None,
+    started: Callable[[ServerRecord], None],
 ) -> int:
     """Serve until the server is stopped; the exit code. `started` is called once it listens."""
     check_options(options)
@@ -324,16 +324,11 @@ class UvicornServer(uvicorn.Server):
         folder: RuntimeFolder,
         started: Callable[[ServerRecord], None],
     ) -> None:
-        self._app, self._protocol = make_app(api), limited_protocol(options.limits)
-        super().__init__(self._config(options.host, api.record.token))
         self._api, self._worker, self._folder = api, api.worker, folder
         self._idle_s, self._started = options.idle_s, started
-
-    def _config(self, host: str, token: str) -> uvicorn.Config:
-        """Of the connections to one address."""
-        return uvicorn.Config(
-            Access(self._app, host, token),
-            http=self._protocol,
+        config = uvicorn.Config(
+            Access(make_app(api), options.host, api.record.token),
+            http=limited_protocol(options.limits),
             ws="none",
             lifespan="off",
             loop="asyncio",
@@ -343,6 +338,7 @@ class UvicornServer(uvicorn.Server):
             proxy_headers=False,
             timeout_graceful_shutdown=int(GRACE_S) + 1,
         )
+        super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
