@@ -278,8 +278,8 @@ class _CallProgress(Sink):
                 self._call.check()
                 self._name = event.name
             case Planned():
-                if event.job.known is None:
-                    check_model(self._settings)
+                if event.job.known is None and self._settings.server in ("auto", "off"):
+                    present(self._settings.model)  # no tool downloads a model
             case Loading():
                 self._send(event.what)
             case Prefill():
@@ -315,12 +315,6 @@ class NewestReport:
         """Wait for the newest text, so that a client sees it before the result."""
         if self._sending is not None:
             await self._sending
-
-
-def check_model(settings: Settings) -> None:
-    """An error where the model would have to be downloaded: no tool does that."""
-    if settings.server in ("auto", "off"):
-        present(settings.model)
 
 
 FLAG = re.compile(r"--[^\W\d_]")

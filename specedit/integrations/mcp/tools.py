@@ -121,12 +121,13 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
 
 
 def _is_private(symbol: Symbol, lines: list[str], language: Language | None) -> bool:
-    name, words = symbol.own_name, lines[symbol.first_line - 1].split()
-    if language is not None and language.name == "go":
-        return name[:1].islower() or name[:1] == "_"
-    if language is not None and language.name == "python":
-        return name.startswith("_") and not name.endswith("__")
-    return not _PUBLIC & set(words)
+    name = symbol.own_name
+    match language and language.name:
+        case "go":
+            return name[:1].islower() or name[:1] == "_"
+        case "python":
+            return name.startswith("_") and not name.endswith("__")
+    return _PUBLIC.isdisjoint(lines[symbol.first_line - 1].split())
 
 
 def find_places(call: Call, to: ToFind) -> ToolResult:
@@ -237,8 +238,8 @@ def _some(values: Sequence[object]) -> str:
 def apply_change(call: Call, to: ToApply) -> ToolResult:
     """Merge your change into one file; line numbers and white space may be wrong. Returns the
     diff. Not to create, delete or move files, nor for a file that you write whole."""
-    root, name = _file(call, to.path)
-    settings = call.settings(root)
+    root, place = call.workspace.root_of(to.path)
+    name, settings = str(place.relative_to(root)), call.settings(root)
     parts = parts_of(changes_of(to.change, call.check), name, root)
     planner = partial(plan_apply, parts=parts, settings=settings, check=call.check)
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
@@ -247,8 +248,8 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
 def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     """A small local model makes one small change in one function, method or class: seconds to
     minutes. Not for new code or several places, nor if you know the code: apply_change."""
-    root, name = _file(call, to.path)
-    settings = call.settings(root)
+    root, place = call.workspace.root_of(to.path)
+    name, settings = str(place.relative_to(root)), call.settings(root)
 
     def planner(source: Source) -> Job | Edit:
         job = plan_edit(source, to.instruction, settings, symbol=to.symbol)
@@ -256,12 +257,6 @@ def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
 
     wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
     return call.run("edit", root, [name], planner, settings, wish, writes=to.write)
-
-
-def _file(call: Call, path: str) -> tuple[Path, str]:
-    """The root of a file, and the file's name from there."""
-    root, place = call.workspace.root_of(path)
-    return root, str(place.relative_to(root))
 
 
 def undo(call: Call, _: NoArguments) -> ToolResult:
