@@ -31,6 +31,18 @@ def name(path: str) -> str:
     return harmless(path.replace("\n", "\u240a").replace("\t", "\u2409"))
 
 
+def typed() -> str | None:
+    """The line that the user types at a question; None at the end of the input. The message after
+    an interrupt begins a line of its own."""
+    try:
+        return input()
+    except (EOFError, KeyboardInterrupt) as end:
+        print(file=sys.stderr)
+        if isinstance(end, KeyboardInterrupt):
+            raise
+        return None
+
+
 LEAST_COLUMNS = 24  # columns of a table's last cell: narrower, it is a tower of words
 MAX_PAGE_COLUMNS = 100  # columns of a page: longer lines are hard to read
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
