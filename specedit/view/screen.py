@@ -133,15 +133,13 @@ class Screen(Sink):
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
             self._console.print(Text(f"{chance}Write it? [y/n/o/h/q/?] ", "bold yellow"), end="")
-            try:
-                answer = input().strip().lower()
-            except EOFError:
-                self._console.print()
-                return Reply("no")
+            answer = terminal.typed()
+            answer = "n" if answer is None else answer.strip().lower()
             if answer in ("y", "yes"):
                 return Reply("yes")
             if answer == "h":
-                return self._choose_hunks(question)
+                reply = self._choose_hunks(question)
+                return Reply("no") if reply.text == question.job.source.text else reply
             if answer == "q":
                 self.skip_rest = QUIT
             if answer in ("n", "no", "q"):
@@ -174,11 +172,8 @@ class Screen(Sink):
             if question.help:
                 self._print(Text(HELP))
             self._console.print(Text(question.prompt, "bold"), end="")
-            try:
-                return input()
-            except EOFError:
-                self._console.print()
-                return "q"
+            answer = terminal.typed()
+            return "q" if answer is None else answer
 
         self._shown = True
         if edit.changes:  # of a rename
