@@ -1,12 +1,9 @@
 """Asks git: which files to work on, what is staged, what would be lost.
 
-Real git answers every question, so worktrees, submodules, `GIT_INDEX_FILE` and the rest mean what
-git says they mean. Names are bytes to git; here they are paths, byte for byte.
-
-A repository's configuration can name programs: for its file monitor, hooks, filters, diffs and
-remotes. Here stands the command line, and the environment, under which git starts none of them;
-the only home of GitPython, imported when the first question is asked (0.1 s). Where a file's work
-tree begins is found without git.
+Names are bytes to git; here they are paths, byte for byte. A repository's configuration can name
+programs: for its file monitor, hooks, filters, diffs and remotes. Here stands the command line, and
+the environment, under which git starts none of them; the only home of GitPython, imported when the
+first question is asked (0.1 s). Where a file's work tree begins is found without git.
 """
 
 from __future__ import annotations
@@ -160,10 +157,8 @@ def ask(
     stdin: bytes = b"",
     hooks: bool = False,
 ) -> tuple[int, bytes]:
-    """Run git in `here`; its exit code and stdout. Any code not in `codes` is an error.
-
-    `hooks`: the question is where hooks lie, which the setting that switches them off would answer.
-    """
+    """Run git in `here`; its exit code and stdout. A code not in `codes` is an error. `hooks`: the
+    question is where hooks lie, which the setting that switches them off would answer."""
     filters = [] if words[0] not in FILTERING else list(_no_filters(here))
     settings = [word for text in (*SETTINGS, *filters) for word in ("-c", text)]
     line = ["git", "--no-pager", "--literal-pathspecs", *settings, *(() if hooks else NO_HOOKS)]
@@ -421,10 +416,8 @@ def _seen(path: Path, here: Path) -> Path:
 
 
 def dirty(paths: Iterable[Path]) -> set[Path]:
-    """Of these paths, those that hold what no commit holds: changed, staged or new files.
-
-    A file outside any work tree, or one that git ignores, is never dirty: git keeps none of it.
-    """
+    """Of these paths, those that hold what no commit holds: changed, staged or new files; never one
+    outside any work tree, or one that git ignores."""
     tops: dict[Path, Path | None] = {}
     places: dict[Path, list[tuple[Path, Path]]] = {}
     for path in paths:
@@ -446,10 +439,8 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
 
 
 def staged_files(root: Path) -> list[Staged]:
-    """The regular files that this commit would add or change, in name order.
-
-    While merging, a file that comes from another parent as it is belongs to that parent's commit.
-    """
+    """The regular files that this commit would add or change, in name order. While merging, a file
+    that comes from another parent as it is belongs to that parent's commit."""
     results = _raw(root, ())
     merged = root / _line(ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1])
     for other in regular.read(merged).decode("ascii").split() if merged.is_file() else ():

@@ -218,8 +218,7 @@ class Recorder:
 
     def _revert(self, written: int) -> None:
         """Restore the files of a change that cannot be written whole: the `written` ones, and the
-        next if its write was cut off. Those that another program has changed since stay, and in
-        the journal."""
+        next if it is torn. Those that changed since stay, and in the journal."""
         with undisturbed(), alone(self._store):
             self._lock.release()
             files = self.run.files

@@ -1,10 +1,8 @@
 """Where a name is mentioned outside of parsed code: comments, strings, other names, macros, prose.
 
-A string that names what is renamed breaks the program where it keeps the old name: a dotted path
-that leads to it, a member that is read by its name, and the table under whose names a module in C
-gives its functions to Python. Other words in strings are left to `--scope derived`, and so is code
-in prose: in Markdown, reStructuredText and plain text that is code spans, and code blocks of a
-language.
+A string that names what is renamed breaks the program where it keeps the old name: a dotted path,
+a member that is read by its name, a table of functions. Other words in strings are left to
+`--scope derived`, and so are code spans and code blocks of a language in prose.
 """
 
 from __future__ import annotations

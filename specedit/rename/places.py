@@ -56,9 +56,8 @@ def rename_places(
     line: int | None = None,
     is_here: Callable[[str], bool] | None = None,
 ) -> RenameGuess:
-    """The predicted rename of `old` (or `Class.member`) to `new`; `line` selects one meaning.
-
-    `is_here`: other files are renamed, too, those of modules that it takes for the project's."""
+    """The rename of `old` (or `Class.member`) to `new`; `line` selects one meaning. `is_here`:
+    other files are renamed, too, those of modules that it takes for the project's."""
     owner, old = names.split_member(old)
     check_names(old, new, scope)
     spellings = names.sought(old, derived=scope == "derived")
@@ -110,11 +109,9 @@ def guessed(
     kept_names: frozenset[int] = frozenset(),
     named_strings: Sequence[Rewrite] = (),
 ) -> RenameGuess:
-    """One file's text, where it is known what its places mean and which of them are renamed.
-
-    `whole_tree`: other files are renamed with it, and what stays is reported for all.
-    `kept_names`: bytes where names that are built from OLD stay. `named_strings`: places in strings
-    that are renamed in any scope."""
+    """One file's text. `whole_tree`: other files are renamed with it, and what stays is reported
+    for all. `kept_names`: bytes where names that are built from OLD stay. `named_strings`: places
+    in strings that are renamed in any scope."""
     typing, notes = resolved.typings[path], list(resolved.notes.get(path, ()))
     parts_of = {id(each): resolved.here(path, [each]) for each in resolved.candidates}
     result = [part for each in resolved.candidates for part in parts_of[id(each)]]

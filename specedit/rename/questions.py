@@ -1,9 +1,8 @@
 """What the model is asked about a rename, and what its answer decides.
 
-Syntax decides the places in code. A mention outside of code is `undecided` where it may be ordinary
-language. The model is shown small windows of the file around such mentions; the prediction is the
-same text with all of them renamed. A mention that it leaves unchanged stays as it is, and so does
-one that it is not asked about. Nothing else of its answer is used, so it cannot change code.
+A mention outside of code is `undecided` where it may be ordinary language. The model is shown small
+windows around such mentions; the prediction has all of them renamed. Those that it leaves, or is
+not asked about, stay. Nothing else of its answer is used, so it cannot change code.
 """
 
 from __future__ import annotations

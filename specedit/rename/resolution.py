@@ -1,8 +1,7 @@
-"""Which of a name's meanings a rename of a whole tree is about.
+"""Which of a name's meanings a rename is about: of a tree's files, or of one alone.
 
-Each place of the name is renamed (`chosen`), known to be something else (`others`), or undecided
-(`left`: what it means is not known, and it stays). What every file can see is renamed; a local
-thing of the same name stays, and so does what belongs to another project's module.
+Each place is renamed (`chosen`), known to be something else (`others`), or undecided (`left`). In a
+tree, what every file can see is renamed; local things and those of other projects stay.
 """
 
 from __future__ import annotations
@@ -552,8 +551,7 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
 
 def _near(resolved: ResolvedName, path: str) -> frozenset[str]:
     """The files where a value of unknown class may be a chosen one: those with the name of such a
-    class, those that import them and those that they import, as far as words tell, and those that
-    pytest gives its fixtures. In others, a member that lists and files have, too, is theirs."""
+    class, and those that they import, or are imported by, as far as words tell."""
     project = resolved.typings[path].project
     owners = [owner for meaning in resolved.chosen for owner in meaning.owners]
     chosen = {id(owner) for owner in owners}
@@ -591,9 +589,8 @@ def _stem(path: str) -> str:
 
 
 def _may_be_inherited(typing: Typing, leaf: Branch, *, unexplained: bool) -> bool:
-    """Whether a class around a place extends one of the tree that is not known to be it: only what
-    that one has could be named there. `unexplained`: or whether nothing of another project can have
-    the name there, neither a class that is extended nor a static import."""
+    """Whether a class around a place extends one of the tree that is not known. `unexplained`: or
+    whether nothing of another project can have the name there."""
     around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
     owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
     bases = any(each.bases for owner in owners for each in (owner, *typing.above(owner)))

@@ -1,5 +1,4 @@
-"""The Jobs of a rename: of one file, and of a work tree, whose files are those that git does not
-ignore, read when renaming asks.
+"""The Jobs of a rename: of one file, and of a work tree, whose files are read when renaming asks.
 
 Runs no model and writes nothing.
 """
@@ -55,9 +54,7 @@ def plan_rename(
     absent_ok: bool = False,
 ) -> Job | Edit:
     """Rename an identifier of one file; an error where it is not in it, or where NEW is taken.
-
-    `absent_ok`: it is one of many files, so the name may be missing, and is renamed only where the
-    scope says. Then a file with nothing to rename comes back as an unchanged Edit."""
+    `absent_ok`: it is one of many files, which come back unchanged where nothing is renamed."""
     there, derived = source.text.lower(), settings.scope == "derived"
     if absent_ok and not any(name.lower() in there for name in sought(old, derived=derived)):
         return _unchanged(source)

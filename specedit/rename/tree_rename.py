@@ -1,8 +1,6 @@
 """A rename of a whole work tree: what becomes of each of its files, before any model is asked.
 
-Reads texts, writes nothing; a name that is taken anywhere is found here, so that nothing is written
-where something would be refused. `--scope derived` renames the names that are built from the old
-one, and code in prose, too.
+A name that is taken anywhere is found here, so that nothing is written where something is refused.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The content of containers: the class of what is taken out of one or given to a callback.
 
-By the type that is written for the container: `List<Order>`, `Map<String, Order>`, `Box<Order>`.
-A language names the methods of its library (`Tables.held`, `Tables.callbacks`); the members of a
-generic class of these files follow its type parameters.
+By the type that is written for it, `List<Order>`: a language names the methods of its library
+(`Tables.held`, `Tables.callbacks`); members of a generic class follow its type parameters.
 """
 
 from __future__ import annotations

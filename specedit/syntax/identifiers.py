@@ -116,10 +116,8 @@ def _whole_words(spellings: tuple[str, ...]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def derived(name: str, old: str, new: str) -> str | None:
-    """`name` with the words of `old` in it replaced by those of `new`, in its own spelling.
-
-    None when it is not built from `old`: `GetUsername` is, `usernameless` is not.
-    """
+    """`name` with the words of `old` in it replaced by those of `new`, in its own spelling; None
+    when it is not built from `old`: `GetUsername` is, `usernameless` is not."""
     if name == old:
         return new
     wanted = "".join(words_of(old)).lower()

@@ -1,7 +1,5 @@
-"""Where JavaScript's and TypeScript's imports lead, and what a module gives out.
-
-Relative paths, index files, `paths` of tsconfig.json, packages of the same tree, CommonJS.
-Installed packages are not part of the tree. And how imports follow files that move.
+"""Where JavaScript's and TypeScript's imports lead, what a module gives out, and how imports follow
+files that move. Installed packages are not part of the tree.
 """
 
 from __future__ import annotations
