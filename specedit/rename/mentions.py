@@ -17,7 +17,7 @@ from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax import identifiers as names
@@ -26,7 +26,6 @@ from specedit.syntax.lines import places_of
 
 CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
 PROSE = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
-NAMED_AFTER = "an example is named after what it shows"
 FOUND_BY_STRING = "the program finds it by this string"
 THIS = ("self", "this", "cls")
 OF_A_SCOPE = ("local", "parameter", "type", "label")
@@ -257,37 +256,12 @@ def string_rewrites(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
 ) -> list[Rewrite]:
     """The words that are rewritten in the strings of a file of code."""
-    named = list(_named_after(project, path, typing, every, old, new))
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
     if re.search(word, project.text(path) or "") is None:
-        return named
+        return []
     found = {*_in_strings(project, path, typing, every, old), *_given_out(typing, every, old)}
     end = len(old.encode())
-    return [
-        *named,
-        *(Rewrite(at, at + end, old, new, "string", FOUND_BY_STRING) for at in sorted(found)),
-    ]
-
-
-def _named_after(
-    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
-) -> Iterator[Rewrite]:
-    """The functions whose names must say what they are about: `ExampleCart` in Go's tests."""
-    if type(typing.rules).named_after is Rules.named_after:
-        return
-    folder = posixpath.dirname(path)
-    before = {
-        typing.rules.named_after(declared, path)
-        for declared in _chosen_declarations(every)
-        if posixpath.dirname(project.path(declared.home)) == folder
-    } - {""}
-    for leaf, name in typing.scopes.leaves if before else ():
-        declared = typing.scopes.by_leaf.get(id(leaf))
-        for word in before:
-            whole = name == word + old or name.startswith(word + old + "_")
-            if whole and declared is not None and declared.kind in FUNCTIONS:
-                start = leaf.start + len(word.encode())
-                yield Rewrite(start, start + len(old.encode()), old, new, "derived", NAMED_AFTER)
+    return [Rewrite(at, at + end, old, new, "string", FOUND_BY_STRING) for at in sorted(found)]
 
 
 def _in_strings(

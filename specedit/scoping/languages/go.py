@@ -119,14 +119,6 @@ class Go(HeldRules):
         names = holder.named_children() if holder is not None else []
         return len(names) > 1 and names[1] is looped.leaf
 
-    def named_after(self, declared: Declared, path: str) -> str:
-        """`ExampleCart_Total`: `go vet` wants an example to be of something that there is."""
-        if not path.endswith("_test.go") or not declared.name[:1].isupper():
-            return ""
-        if declared.owner is None:
-            return "Example" if declared.kind in ("function", "class") else ""
-        return f"Example{declared.owner.name}_" if declared.kind == "method" else ""
-
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """A method names its type's parameters anew in its receiver."""
         receiver = member.node.part("receiver")

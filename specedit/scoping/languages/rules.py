@@ -198,10 +198,6 @@ class Rules(Tables):
         """The object whose member a string names: `getattr(x, "name")`."""
         return None
 
-    def named_after(self, declared: Declared, path: str) -> str:
-        """How the functions of another file begin whose names must say what they are about."""
-        return ""
-
     def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
         """The class whose members a list of strings names, where a string is in one."""
         return None
