@@ -416,13 +416,17 @@ def macro_rewrites(
     rewrites: list[Rewrite] = []
     unsure: list[Rewrite] = []
     opaque = [part for part in parts if part.kind == "opaque"]
+    declared = (each for meaning in chosen for each in meaning.declared)
+    everywhere = len(chosen) == len(candidates) or any(  # what files can share
+        each.scope_kind in ("file", "namespace", "class") for each in declared
+    )
     for body in typing.scopes.root.walk() if opaque else ():
         if body.type not in typing.rules.opaque or old not in typing.scopes.text(body):
             continue
         for rewrite in _words_of(body, opaque, typing, old, new):
             targets = list(_targets(rewrite, body, candidates, typing, old))
             renamed = [target in chosen for target in targets]
-            if any(renamed) or (not targets and _is_seen_everywhere(chosen, candidates)):
+            if any(renamed) or (not targets and everywhere):
                 rewrites.append(rewrite)
             if len(set(renamed)) > 1 or (not targets and len(chosen) < len(candidates)):
                 unsure.append(rewrite)
@@ -463,12 +467,3 @@ def _targets(
         declared = typing.lookup(old, place, "any")
         if declared is not None:
             yield from (candidate for candidate in candidates if declared in candidate.declared)
-
-
-def _is_seen_everywhere(chosen: list[Meaning], candidates: list[Meaning]) -> bool:
-    """Whether a macro that is used elsewhere could mean it."""
-    return len(chosen) == len(candidates) or any(
-        declared.scope_kind in ("file", "namespace", "class")
-        for meaning in chosen
-        for declared in meaning.declared
-    )

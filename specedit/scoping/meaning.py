@@ -197,7 +197,7 @@ class _Sorting:
             for above in typing.above(owner) if mine else ():
                 for member in mine:
                     for over in by_owner.get(id(above), []):
-                        if self._overrides(member, over) or _is_part(typing, owner, above):
+                        if self._overrides(member, over) or above in typing.project.parts(owner):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
                 wanted = typing.members(
@@ -249,11 +249,6 @@ class _Sorting:
 def scopes_of(declared: Declared) -> Scopes:
     assert isinstance(declared.home, Scopes)
     return declared.home
-
-
-def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
-    """Whether two owners are one class that continues in another file."""
-    return any(part is other for part in typing.project.parts(owner))
 
 
 def has_sigil(meaning: Meaning, typing: Typing) -> bool:

@@ -405,8 +405,9 @@ class Typing(Lookup):
             return None
         name = self.scopes.label(leaf)
         foreign = all(owner.module is not None for owner in owners)
-        if foreign and self._takes_types(leaf):  # `Assert.IsType<Order>(x)` may give an Order
-            return None
+        near = (leaf, *list(leaf.up())[:2])
+        if foreign and any(node.first(*self.rules.arguments) is not None for node in near):
+            return None  # `Assert.IsType<Order>(x)` may give an Order
         if owners and foreign:
             theirs = self._is_closed(owners[0].module or "")
             return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
@@ -424,11 +425,6 @@ class Typing(Lookup):
 
     def _is_closed(self, module: str) -> bool:
         return module.split(".")[0] in self.rules.closed_modules
-
-    def _takes_types(self, leaf: Branch) -> bool:
-        """Whether types are given to what is called by this name."""
-        around = (leaf, *list(leaf.up())[:2])
-        return any(node.first(*self.rules.arguments) is not None for node in around)
 
     def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
         """The class of an attribute that only a method sets: `self.x = A()`."""

@@ -106,7 +106,8 @@ class Uses:
         if not owners:
             return (UNKNOWN, "")
         result = self.typing.members(owners, self.name, called)
-        if result and len(owners) > 1 and self.name in self.rules.of_many and _is_listed(owners):
+        listed = len(owners) > 1 and any(owner.module == PLAIN for owner in owners)
+        if result and listed and self.name in self.rules.of_many:  # an array may have it, too
             return (UNKNOWN, "")
         if result:
             for owner in owners:  # of a union every type's member counts
@@ -134,11 +135,6 @@ class Uses:
         """The meaning of the name as a member of the class around a place."""
         owner = self.typing.enclosing(leaf)
         return self.member((owner,) if owner else None)
-
-
-def _is_listed(owners: tuple[Owner, ...]) -> bool:
-    """Whether one of several types is an array, which may have the member, too."""
-    return any(owner.module == PLAIN for owner in owners)
 
 
 # keyword arguments: `f(x=1)`, `F(x: 1)`

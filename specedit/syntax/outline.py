@@ -89,7 +89,8 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
         here, prefix, depth, inside = waiting.pop()
         node, parent = here
         kind = KINDS.get(node.type) if parent is not None else None
-        if node.type == "variable_declarator" and _is_function(node):
+        value = node.child_by_field_name("value") if kind else None
+        if node.type == "variable_declarator" and value is not None and value.type in FUNCTIONS:
             kind = "function"
         name = definition_name(node, data) if kind else ""
         local = inside and not (nested and kind in CALLABLE)
@@ -101,7 +102,8 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
                 yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)
                 depth += 1
             prefix = qualified
-            inside = inside or (kind in HIDES and not _is_object(node))
+            is_object = value is not None and value.type == "object"  # its functions are listed
+            inside = inside or (kind in HIDES and not is_object)
         for child in reversed(node.named_children):
             if child.descendant_count > 2 or child.type in KINDS:  # else it holds a leaf at most
                 waiting.append(((child, here), prefix, depth, inside))
@@ -129,23 +131,12 @@ def _counts(here: Above, kind: str, inside: bool, data: bytes) -> bool:
     return not inside or kind not in CALLABLE
 
 
-def _is_function(node: Node) -> bool:
-    value = node.child_by_field_name("value")
-    return value is not None and value.type in FUNCTIONS
-
-
 def _is_returned(here: Above) -> bool:
     """Whether a node is a member of an object literal that a function returns."""
     _, parent = here
     if parent is None or parent[0].type != "object" or parent[1] is None:
         return False
     return parent[1][0].type == "return_statement"
-
-
-def _is_object(node: Node) -> bool:
-    """Whether a value is an object literal, whose functions are definitions."""
-    value = node.child_by_field_name("value")
-    return value is not None and value.type == "object"
 
 
 def _wrapped(here: Above) -> Node:

@@ -343,7 +343,7 @@ class JavaScript(JavaScriptModules):
 
     def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
         """`x` in `x.save = function () {…}`; unknown in a function that is given away."""
-        around = _function_around(node)
+        around = node.around(*_OWN_THIS)
         if around is not None and around.type == "function_declaration":
             return [around.part("name")]  # which `new` may make
         holder = around.parent if around is not None else None
@@ -357,13 +357,7 @@ class JavaScript(JavaScriptModules):
         return [target] if alone or around.at("^ left property") is not None else []
 
 
-def _function_around(node: Branch) -> Branch | None:
-    """The function around a place that has a `this` of its own."""
-    functions = (up for up in node.up() if up.type in _OWN_THIS)
-    return next(functions, None)
-
-
-_OWN_THIS = places(
+_OWN_THIS = places(  # what has a `this` of its own
     "function_expression function_declaration generator_function generator_function_declaration",
     "method_definition class_static_block class_body",
 )

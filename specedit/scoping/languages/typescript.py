@@ -75,7 +75,8 @@ class TypeScript(javascript.JavaScript):
             value = node if whole else first_of(node)
             for owner in typing.type_of(value) or ():
                 mine = typing.members((owner,), name)
-                if not mine or owner.module is not None or _is_one_of(typing, owner, wanted or ()):
+                own = {owner, *typing.above(owner)}  # of one of the wanted no more is asked
+                if not mine or owner.module is not None or not own.isdisjoint(wanted or ()):
                     continue
                 for other in wanted or ():
                     theirs = typing.members((other,), name)
@@ -132,12 +133,6 @@ _VALUES = places(
     "non_null_expression subscript_expression",
 )
 _OPTIONAL = places("optional_parameter ?")
-
-
-def _is_one_of(typing: Typing, owner: Owner, wanted: tuple[Owner, ...]) -> bool:
-    """Whether a type is, or extends, one of these: nothing else of them is asked for."""
-    own = {id(owner), *map(id, typing.above(owner))}
-    return any(id(other) in own for other in wanted)
 
 
 def _has_shape(typing: Typing, owner: Owner, wanted: Owner) -> bool:
