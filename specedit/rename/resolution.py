@@ -484,8 +484,8 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
 def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether imports bring in what is known not to be the chosen thing."""
     for declared in each.declared:
-        typing = resolved.typings.get(resolved.path_of(declared.leaf))
-        if typing is None or declared.kind != "import":
+        typing = resolved.typing_of(declared.leaf)
+        if declared.kind != "import":
             return False
         found = typing.project.imported_declarations(typing, declared)
         if not found and not resolved.rules.imports_module(declared):

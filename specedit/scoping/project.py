@@ -56,7 +56,6 @@ class Project:
             str(up) for path in self.paths for up in PurePosixPath(path).parents
         )
         self._read = read
-        self.held: list[str] = []  # files whose text an editor holds
         self._texts: dict[str, str | None] = {}
         self._typings: dict[str, Typing | None] = {}
         self._homes: dict[int, str] = {}  # of scopes
@@ -88,13 +87,12 @@ class Project:
     def unparsed(self) -> Project:
         """The same texts without their trees, which take 70 times the memory."""
         result = Project(self.paths, self._read)
-        result._texts, result.held = self._texts, self.held
+        result._texts = self._texts
         return result
 
     def hold(self, path: str, text: str) -> None:
         """Take this for a file's text: an editor is ahead of the disk."""
         self._texts[path] = text
-        self.held.append(path)
 
     def language(self, path: str) -> Language | None:
         result = language_of(path, self.text(path) or "")

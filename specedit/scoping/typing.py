@@ -92,14 +92,6 @@ class Typing(Lookup):
         made = value is not None and value.type in self.rules.builds
         return self.type_written(value, deep + 1) if made else None
 
-    def _takes_keys(self, over: Branch | None, deep: int) -> bool:
-        """Whether a loop takes the keys of something, whose class is not asked for."""
-        words = self.rules.keyed
-        typed = self.type_written(over, deep + 1) if words else None
-        if words and (typed is None or self.scopes.text(typed) in self.rules.inferred):
-            typed = self.rules.written(self, over, deep + 1) or typed
-        return typed is not None and self.is_keyed(over, typed)
-
     def is_keyed(self, over: Branch | None, typed: Branch) -> bool:
         """Whether a loop over an expression of this type takes out keys, or pairs with them."""
         member = self.member_called(over) if over is not None else None
@@ -539,7 +531,10 @@ class Typing(Lookup):
             if not self.rules.takes_element(declared):
                 return None
             over = declared.node.part("right") or declared.node.part("value")
-            return None if self._takes_keys(over, deep) else self.element_of(over, deep + 1)
+            typed = self.rules.written(self, over, deep + 1) if self.rules.keyed else None
+            if typed is not None and self.is_keyed(over, typed):
+                return None  # of keys no class is asked for
+            return self.element_of(over, deep + 1)
         if (value := self.rules.value_part(declared)) is not None:
             return self.type_of(value, deep + 1)
         return self._unpacked(declared, deep)
@@ -621,9 +616,7 @@ class Typing(Lookup):
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""
-        element = self.element(self.type_written(node, deep + 1))
-        if element is None:
-            element = self.element(self.rules.written(self, node, deep + 1))
+        element = self.element(self.rules.written(self, node, deep + 1))
         return self.named_type(element, deep + 1) if element is not None else None
 
 

@@ -182,7 +182,8 @@ def definition_name(node: Node, data: bytes) -> str:
     text = _text(name, data)
     if node.type == "method_declaration":  # Go: the receiver is the class
         receiver = node.child_by_field_name("receiver")
-        owner = _receiver_type(receiver, data) if receiver is not None else ""
+        inner = walk(receiver) if receiver is not None else iter(())
+        owner = next((_text(node, data) for node in inner if node.type == "type_identifier"), "")
         return f"{owner}.{text}" if owner else text
     return text.replace("::", ".") if len(text) < 200 and "\n" not in text else ""
 
@@ -191,11 +192,10 @@ def _text(node: Node, data: bytes) -> str:
     return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def _receiver_type(node: Node, data: bytes) -> str:
+def walk(node: Node) -> Iterator[Node]:
+    """`node` and everything under it, in reading order."""
     waiting = [node]
     while waiting:
-        part = waiting.pop()
-        if part.type == "type_identifier":
-            return _text(part, data)
-        waiting.extend(reversed(part.children))
-    return ""
+        inner = waiting.pop()
+        yield inner
+        waiting.extend(reversed(inner.children))

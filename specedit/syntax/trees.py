@@ -312,15 +312,6 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def walk(node: Node) -> Iterator[Node]:
-    """`node` and everything under it, in reading order."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        yield inner
-        waiting.extend(reversed(inner.children))
-
-
 DIALECTS = {"typescript": "tsx", "c": "cpp"}
 
 

@@ -297,8 +297,9 @@ class Rules(Tables):
         return None
 
     def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        """The type that is written for what an expression stands for, through calls."""
-        return None
+        """The type that is written for what an expression stands for."""
+        written: Branch | None = typing.type_written(node, deep)
+        return written
 
     def argument(self, typing: Typing, typed: Branch | None, number: int) -> Branch | None:
         """What a container holds, by its type."""
