@@ -141,11 +141,6 @@ class CSharp(HeldRules):
         is_called = around is not None and around.place == "invocation_expression.function"
         return super().is_type(leaf) and not (is_called and whole is not leaf)
 
-    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
-        if entry == "parameter here" and "record" in scopes.scope_of(node).node.type:
-            return "field here"
-        return entry
-
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         named = imported.node.named_children()
         return scopes.text(named[-1]) if len(named) > 1 else ""
@@ -346,6 +341,7 @@ type_places: base_list. type_argument_list. generic_name. as_expression.right is
   explicit_interface_specifier.name qualified_name.qualifier
 type_fields: type returns
 constants: enum_member_declaration
+records: record_declaration
 own_names: constructor_declaration.name destructor_declaration.name
 labels: goto_statement. labeled_statement.
 bases: base_list

@@ -20,11 +20,6 @@ class Java(HeldRules):
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return node.type != "type_pattern" or node.first(leaf.type) is leaf
 
-    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
-        parameter = entry == "parameter here"
-        in_record = parameter and scopes.scope_of(node).node.type == "record_declaration"
-        return "field here" if in_record else entry
-
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (declared, other):
@@ -174,6 +169,7 @@ calls:
   object_creation_expression: type
 type_names: type_identifier
 type_places: marker_annotation.name annotation.name
+records: record_declaration
 own_names: constructor_declaration.name compact_constructor_declaration.name
 labels: labeled_statement. break_statement. continue_statement.
 bases: superclass super_interfaces extends_interfaces

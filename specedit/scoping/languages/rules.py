@@ -89,7 +89,9 @@ class Rules(Tables):
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         """Kind and place of a declaration, where they are not those of its table's `entry`."""
-        return entry
+        of_record = self.records and entry == "parameter here"
+        in_record = of_record and scopes.scope_of(node).node.type in self.records
+        return "field here" if in_record else entry
 
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """The scope that a name of a `function` belongs to because something else says so."""
@@ -146,7 +148,8 @@ class Rules(Tables):
         bases = [base for up in (declared.owner, *above) for base in up.bases if base not in known]
         bases = [b for b in bases if declared.name in self.requires.get(b, declared.name).split()]
         sort = declared.kind == "method" or (declared.kind == "field" and not self.fields_hide)
-        may_be = sort and self.implementing & words and "static" not in words
+        silent = self.all_implement and not own and "private" not in words
+        may_be = sort and (silent or self.implementing & words) and "static" not in words
         known_bases = [base for base in bases if base in self.requires]
         return ((*known_bases, *bases)[0], bool(known_bases)) if bases and may_be else None
 

@@ -61,6 +61,7 @@ class Tables:
     assigned: frozenset[str] = NONE  # places of what is assigned to the `left` next to it
     # classes
     bases: frozenset[str] = NONE  # children of a class that list what it extends
+    records: frozenset[str] = NONE  # classes whose parameters are fields
     given: frozenset[str] = NONE  # places in them of what a generic one is given
     adds_to: frozenset[str] = NONE  # classes that add to one of the same name (Rust's `impl`)
     implied: frozenset[str] = NONE  # methods that a type with all of them implements (Go)
@@ -144,6 +145,7 @@ class Tables:
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     overriding: frozenset[str] = NONE  # words in front of a member that overrides another
     implementing: frozenset[str] = NONE  # words in front of one that may do so without saying it
+    all_implement: bool = False  # any member may do so, unless it is private (TypeScript)
     of_many: frozenset[str] = NONE  # members that values of the language's own classes have
     requires: Mapping[str, str] = field(default_factory=_empty)  # all that library interfaces name
     starts: frozenset[str] = NONE  # functions that the language calls

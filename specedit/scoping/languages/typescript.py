@@ -27,20 +27,6 @@ class TypeScript(javascript.JavaScript):
             if leaf.type == "type_identifier"
         ]
 
-    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """Also an interface or a class of another project, which may have a member of the name."""
-        result = super().required_by(typing, declared)
-        owner = declared.owner
-        if result is not None or owner is None or declared.kind not in ("field", "method"):
-            return result
-        known = {up.name for up in typing.above(owner)}
-        outside = [base for base in owner.bases if base not in known]
-        hidden = {"private", "static"} & set(
-            typing.scopes.text(declared.node.until(declared.leaf.start)).split()
-        )
-        above = (declared.name in up.members for up in typing.above(owner))
-        return (outside[0], False) if outside and not hidden and not any(above) else None
-
     def tested(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """`isCart(x) ? x.total : 0`, `if (x instanceof Cart)`, `isCart(x) && x.total`."""
         member, below = leaf.at("^ property"), leaf
@@ -197,5 +183,6 @@ held:
 inferred: any unknown
 takes: required_parameter optional_parameter
 wrappers: Readonly Partial Required NonNullable Exclude Extract Pick Omit
+flags: all_implement
 """
 RULES = TypeScript(**javascript.RULES.adding(**tables(TABLES)))
