@@ -62,6 +62,8 @@ class Project:
         self._roots: dict[int, Typing] = {}  # of a tree's root
         self._steps: dict[int, int] = {}  # of each file's answers
         self._asked: set[Hashable] = set()  # what is being found out just now
+        self._importing: dict[Hashable, list[Declared] | None] = {}  # on the way to one import
+        self._circular = False  # one of these asked for itself, so that others may miss something
         self.notes: dict[object, Any] = {}
 
     @classmethod
@@ -228,13 +230,25 @@ class Project:
         key = ("imported", id(imported))
         if imported.kind != "import":
             return None
-        if key not in self.notes:
-            self.notes[key] = None  # an import of itself brings nothing
-            home = self.at(imported.home) or here
-            assert isinstance(home, Typing)
-            self.notes[key] = home.rules.imports(self, home, imported) or None
-        known: list[Declared] | None = self.notes[key]
-        return known
+        if key in self.notes:
+            known: list[Declared] | None = self.notes[key]
+            return known
+        if key in self._importing:  # an import of itself brings nothing, and others miss that
+            self._circular = True
+            return self._importing[key]
+        home = self.at(imported.home) or here
+        assert isinstance(home, Typing)
+        outermost = not self._importing
+        self._importing[key] = None
+        try:
+            result = home.rules.imports(self, home, imported) or None
+            self._importing[key] = result
+            if not self._circular or (outermost and not self._asked):
+                self.notes[key] = result
+        finally:
+            if outermost:
+                self._importing, self._circular = {}, self._circular and bool(self._asked)
+        return result
 
     def shared(self, here: Lookup, name: str) -> list[Declared]:
         """The names that other files show in this one without an import."""
@@ -268,6 +282,7 @@ class Project:
             known: list[Declared] = self.notes[mark]
             return known
         if mark in self._asked:
+            self._circular = True
             return []
         self._asked.add(mark)
         try:
@@ -275,5 +290,7 @@ class Project:
         finally:
             self._asked.discard(mark)
         if not self._asked:
-            self.notes[mark] = result
+            if not (self._importing and self._circular):
+                self.notes[mark] = result
+            self._circular = self._circular and bool(self._importing)
         return result
