@@ -260,6 +260,12 @@ def resolve_alone(
             text = f"`{old}` means {len(resolved.chosen)} things here, all renamed: {things}"
             lines = sorted({at for meaning in resolved.chosen for at in meaning.lines})
             resolved.doubt(path, text, lines)
+    chosen = resolved.chosen
+    if not any(each.declared for each in chosen) and chosen[:1] and chosen[0].kind != "label":
+        text = f"nothing in this file declares `{old}`; rename it where it is declared, too"
+        resolved.doubt(path, text)
+    if any(each.kind == "literal" for each in chosen):
+        resolved.doubt(path, f"every string {old!r} was taken for the same literal")
     literals = [x for x in ours if _is_literal(resolved, x) and x not in resolved.chosen]
     unsure = {FREE, FOREIGN, MODULE, *((UNKNOWN,) if literals else ())}
     sure = [x for x in ours if x.kind not in unsure and x not in literals]
@@ -278,7 +284,9 @@ def _join_clear_uses(resolved: ResolvedName, ours: list[Meaning]) -> None:
     loose = [x for x in ours if not x.declared and x.kind not in ("label", "literal")]
     loosest = (each for each in loose if each.kind in (UNKNOWN, EXTERNAL, FOREIGN, "implicit"))
     main = declared[0] if declared else next(loosest, None)
-    for use in loose if main is not None and len(declared) < 2 else ():
+    if main is None or len(declared) > 1:
+        return
+    for use in loose:
         leaves = [x for x in use.leaves if use is not main and _is_clear(resolved, main, use, x)]
         if leaves:
             text = f"taken for the same: {describe(replace(use, leaves=leaves))}"

@@ -546,3 +546,11 @@ def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
     }
     made = rename_texts(texts, "go", "run")
     assert made.files["a.py"].text.count("run(") == 40
+
+
+def test_a_name_built_from_the_old_one_may_be_declared_where_that_is_not():
+    field = "namespace N { class A { public string SuperState; } }\n"
+    uses = "class G { string superstate; void F(A a) { a.SuperState = superstate; } }\n"
+    texts = {"A.cs": field, "B.cs": f"namespace N {{\nclass SuperState {{}}\n{uses}}}\n"}
+    made = rename_texts(texts, "superstate", "parent", "derived")
+    assert "string parent; void F(A a)" in made.files["B.cs"].text

@@ -83,8 +83,8 @@ class Go(HeldRules):
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         path = project.path(here.scopes)
-        folder, package = posixpath.dirname(path), _package(project, path)
-        for declared in _in_package(project, folder, package, name):
+        package = _package(project, path)
+        for declared in _in_package(project, posixpath.dirname(path), package, name):
             if declared.home is not here.scopes:
                 yield declared
         for imported in DOTTED.findall(project.text(path) or ""):
