@@ -14,21 +14,8 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from specedit.check import external
-from specedit.check.definitions import (
-    TAKES_AWAY,
-    lost_definitions,
-    lost_lines,
-)
-from specedit.check.finding import (
-    CHECKER,
-    NOTHING,
-    OFF,
-    REFUSE,
-    Checks,
-    Finding,
-    Spot,
-    fresh,
-)
+from specedit.check.definitions import TAKES_AWAY, lost_definitions, lost_lines
+from specedit.check.finding import CHECKER, NOTHING, OFF, REFUSE, Checks, Finding, Spot, fresh
 from specedit.check.names import undefined_names
 from specedit.check.new_code import (
     comments_only,

@@ -1,8 +1,7 @@
 """The compilers and type checkers that a work tree is set up for: what a change of it breaks.
 
-Each runs in the work tree, before and after the change, and its reports are compared without their
-line numbers. It is the project's own program, so it may run the project's code (a `build.rs`, a
-plugin): nothing runs unless the user asks for it.
+Each runs in the work tree before and after the change. It is the project's own program, and may run
+the project's code: nothing runs unless the user asks for it.
 """
 
 from __future__ import annotations

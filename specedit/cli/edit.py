@@ -28,11 +28,7 @@ if TYPE_CHECKING:
 
 Context = Annotated[
     list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="FILE",
-        help="Show the model this file, too; repeat for more",
-    ),
+    typer.Option("--with", metavar="FILE", help="Show the model this file, too; repeat for more"),
 ]
 
 

@@ -2,9 +2,7 @@
 
 Every interface calls `run_edit` for one text or `run_files` for the files of a command. With the
 setting `test` the user's command judges each try (`tested`), else the checks alone do (`again`).
-Outside the regions of its Job a file stays as it is (`splice`, `regions`). An unsure edit stops in
-`_confirmed`; with `test` the user's command decides instead. An edit reaches a file only through
-`Recorder.write` and `write_all`.
+An edit reaches a file only through `Recorder.write` and `write_all`.
 """
 
 from __future__ import annotations

@@ -66,11 +66,6 @@ def taken(source: Source, region: Region) -> str:
     return source.text[region.start : region.end]
 
 
-def spliced(source: Source, region: Region, answer: str) -> str:
-    """The whole text with the part replaced."""
-    return joined(source, [(region, answer)])
-
-
 def fitted(before: str, answer: str) -> str:
     """The answer as it stands for a part: as deep as the part, and with its final newlines, for
     models drop and add them freely."""

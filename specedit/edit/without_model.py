@@ -1,6 +1,6 @@
-"""Instructions that need no model: a rename of a local name, `one text -> another`, or a
-question. The first two count only where they are the whole instruction and the file leaves no
-choice. When unsure whether it is a question, it is an edit: an edit can be undone.
+"""Instructions that need no model: a rename of a local name, `one text -> another`, or a question.
+The first two count only where they are the whole instruction and the file leaves no choice. When
+unsure whether it is a question, it is an edit: an edit can be undone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from specedit.files.source import Source
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
 from specedit.syntax.languages import Language
-from specedit.syntax.outline import CALLABLE
+from specedit.syntax.outline import CALLABLE, Symbol
 
 if TYPE_CHECKING:
     from specedit.scoping.meaning import Meaning
@@ -64,11 +64,15 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     if not (function or re.search(word, source.text)) or trees.errors(source.text, source.language):
         return None
     typing = Project.of_text(source.text, source.language)
+    meanings = meanings_over([typing], old)
     if function:
-        _check_named(source, typing, old, function)
-        renamed = _in_function(source.text, source.language, typing, old, function)
+        named = trees.find_symbol(source.text, source.language, function)
+        holders = [symbol for symbol in named if symbol.kind in CALLABLE]
+        if len(holders) == len(named) == 1:
+            _check_used(source, typing, meanings, old, holders[0])
+        renamed = _in_function(meanings, holders[0]) if len(holders) == 1 else None
     else:
-        renamed = _in_file(typing, old)
+        renamed = _in_file(meanings, typing)
     if renamed is None:
         return None
     chosen, where, (first, last) = renamed
@@ -104,55 +108,42 @@ def _rename_of(instruction: str) -> tuple[str, str, str | None] | None:
     return names[0], names[1], None
 
 
-def _in_function(
-    text: str, language: Language, typing: Typing, old: str, function: str
-) -> _Renamed | None:
-    """The meaning of the name as a local of the only function of that name."""
-    named = trees.find_symbol(text, language, function)
-    from specedit.scoping.meaning import meanings_over
-
-    holders = [symbol for symbol in named if symbol.kind in CALLABLE]
-    if len(holders) != 1:
-        return None
-    first, last = holders[0].first_line, holders[0].last_line
+def _in_function(meanings: Sequence[Meaning], holder: Symbol) -> _Renamed | None:
+    """The meanings of a name as a local of a function."""
+    first, last = holder.first_line, holder.last_line
     chosen = [
         meaning
-        for meaning in meanings_over([typing], old)
+        for meaning in meanings
         if meaning.declared
         and all(each.kind in LOCAL and first <= each.leaf.line <= last for each in meaning.declared)
     ]
-    return (chosen, holders[0].qualified, (first, last)) if chosen else None
+    return (chosen, holder.qualified, (first, last)) if chosen else None
 
 
-def _check_named(source: Source, typing: Typing, old: str, function: str) -> None:
-    """An error where the code of the only function of a name does not have this name."""
+def _check_used(
+    source: Source, typing: Typing, meanings: Sequence[Meaning], old: str, holder: Symbol
+) -> None:
+    """An error where the code of a function does not have this name."""
     from specedit.scoping.meaning import meanings_over
 
-    named = trees.find_symbol(source.text, source.language, function)
-    if source.language is None or len(named) != 1 or named[0].kind not in CALLABLE:
-        return
-    first, last = named[0].first_line, named[0].last_line
-    leaves = (leaf for meaning in meanings_over([typing], old) for leaf in meaning.leaves)
-    if any(first <= leaf.line <= last for leaf in leaves):
+    first, last = holder.first_line, holder.last_line
+    if any(first <= leaf.line <= last for meaning in meanings for leaf in meaning.leaves):
         return
     words = dict.fromkeys(_IDENTIFIER.findall("\n".join(source.text.split("\n")[first - 1 : last])))
-    has = [w for w in words if _in_function(source.text, source.language, typing, w, function)]
+    has = [word for word in words if _in_function(meanings_over([typing], word), holder)]
     raise NotDefined(
-        f"{named[0].qualified} has no {old}; nothing was asked.",
+        f"{holder.qualified} has no {old}; nothing was asked.",
         hint=f"Its own names are {listed(has, 8)}." if has else "",
     )
 
 
-def _in_file(typing: Typing, old: str) -> _Renamed | None:
-    """The meaning of the name where it means one thing in all of the file."""
-    from specedit.scoping.meaning import meanings_over
-
-    every = meanings_over([typing], old)
-    if len(every) != 1 or not every[0].declared:
+def _in_file(meanings: Sequence[Meaning], typing: Typing) -> _Renamed | None:
+    """The meaning of a name that means one thing in all of the file."""
+    if len(meanings) != 1 or not meanings[0].declared:
         return None
-    if any(declaration.kind == "import" for declaration in every[0].declared):
+    if any(declaration.kind == "import" for declaration in meanings[0].declared):
         return None
-    return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
+    return [*meanings], "the file", (1, typing.scopes.data.count(b"\n") + 1)
 
 
 _NEEDS_CARE = re.compile(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in

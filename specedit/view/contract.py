@@ -10,15 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from specedit.decode import FREE, Tally
-from specedit.edit.report import (
-    Compared,
-    Edit,
-    EditedRegion,
-    Figures,
-    Finding,
-    Report,
-    Try,
-)
+from specedit.edit.report import Compared, Edit, EditedRegion, Figures, Finding, Report, Try
 
 SCHEMA = 1
 
@@ -114,25 +106,19 @@ def try_json(t: Try) -> dict[str, Any]:
 
 
 def _sum_compared(edits: Sequence[Edit]) -> dict[str, Any] | None:
-    own = [e.figures for e in edits if e.compared]
     plain = [e.compared for e in edits if e.compared]
     if not plain:
         return None
-    decode, total = sum(c.decode_s for c in plain), sum(c.total_s for c in plain)
-    own_decode = sum(f.decode_s for f in own)
-    own_total = own_decode + sum(f.prefill_s for f in own)
     digests = [c.digests_equal for c in plain if c.digests_equal is not None]
-    return _compared(
-        Compared(
-            decode_s=decode,
-            total_s=total,
-            passes=sum(c.passes for c in plain),
-            identical=all(c.identical for c in plain),
-            speedup_decode=decode / own_decode if own_decode else 0.0,
-            speedup_total=total / own_total if own_total else 0.0,
-            digests_equal=all(digests) if digests else None,
-        )
+    total = Compared.of(
+        sum((e.figures for e in edits if e.compared), Figures()),
+        sum(c.decode_s for c in plain),
+        sum(c.total_s for c in plain),
+        sum(c.passes for c in plain),
+        identical=all(c.identical for c in plain),
+        digests_equal=all(digests) if digests else None,
     )
+    return _compared(total)
 
 
 def report_json(r: Report) -> dict[str, Any]:

@@ -1,17 +1,13 @@
 """A file as blocks: consecutive parts that an edit may be about, together all of its lines.
 
-A block is a definition's own lines with the comments above it. A long one is cut at blank lines.
-Lines outside of definitions are blocks of their own, and so is the comment that a file begins with:
-a model that writes the imports anew easily drops a licence.
-
-The outline is what the model reads when it is asked which blocks are meant: a line for each, with
-its name and how it begins. A name in its answer that is not in the outline counts for nothing.
+A block is a definition's own lines with the comments above it; a long one is cut at blank lines.
+Other lines are blocks of their own, and so is the comment that a file begins with: a model that
+writes the imports anew easily drops a licence. The outline has a line for each, for the model to
+read; a name in its answer that is not in the outline counts for nothing.
 
 The targets are blocks that exact evidence points at: definitions that the instruction names, in any
 language of the world, and the places of a text that it quotes. A word counts as a name where it is
-written as only a name is: in backticks, as a call, with what holds it, with an underscore, a digit
-or an inner capital, in capitals, as a type of the file, or before a colon at the beginning. What
-the instruction says about a name is not read.
+written as only a name is (`NamedPath.is_code`).
 """
 
 from __future__ import annotations
