@@ -162,7 +162,7 @@ class Display(Sink):
     settings: Settings
     asks: bool = False
     patches: bool = False  # put each patch on stdout as soon as its file is done
-    moves: Mapping[str, str] = NO_MOVES
+    moves: Mapping[str, str] = field(default_factory=dict)
     meanwhile: Callable[[], object] = bool
     edits: list[Edit] = field(default_factory=list)  # of the files that are done
     _announced: bool = False
