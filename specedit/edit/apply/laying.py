@@ -20,7 +20,14 @@ from specedit.edit.apply.comparison import (
 )
 from specedit.edit.apply.definitions import VALUE, file_definitions, words_of_lines
 from specedit.edit.apply.lines import Ambiguity, margin, opens, weight
-from specedit.edit.apply.markers import LEFT_OUT, REMOVED, ShownLines, is_remark, shown_lines
+from specedit.edit.apply.markers import (
+    LEFT_OUT,
+    REMOVED,
+    ShownLines,
+    brackets_open,
+    is_remark,
+    shown_lines,
+)
 from specedit.edit.apply.rules import DEFINITIONS, Merge, reasons_to_refuse
 from specedit.edit.apply.scores import Alignment
 from specedit.syntax.languages import Language
@@ -30,6 +37,7 @@ from specedit.syntax.work import spend
 MAX_LINES = 5_000  # of a snippet, beyond the file's, or for as many definitions of the file: 3 s
 SHOWS_MOST = 0.5  # least share of a file's lines and definitions in a snippet of the whole file,
 SHOWS_NEARLY_ALL = 0.8  # and where its last line is another one
+MAX_STATEMENT_LINES = 20  # lines of a statement
 TABS = (2, 4, 8)  # widths
 TOO_LONG = "too long to compare with this file"
 SHOW, SPLIT = "show the lines that change", "split the change"
@@ -196,6 +204,7 @@ def merged_lines(comparison: Comparison, path: Sequence[AlignedLine]) -> list[st
             as_file = kept_blank or (row.part == LINE and _indented_otherwise(row, column, not n))
             lines = column.lines if as_file else _in_white_space_of(column.lines, row.lines)
             result += (*column.above, *lines)
+            at += _continuation(row, columns, step.at) if ends else 0
             continue
         blank = 1 + (python and not margin(row.text)) if row.part == NEW else 0
         if (step.kept or row.part == NEW) and result and result[-1].strip():
@@ -233,3 +242,17 @@ def _remarks(columns: Sequence[FileColumn], first: int, at: int) -> list[str]:
     while columns[at].defines and start > first and is_remark(columns[start - 1].text):
         start -= 1
     return [line for column in columns[start:at] for line in column.lines]
+
+
+def _continuation(row: SnippetRow, columns: Sequence[FileColumn], at: int) -> int:
+    """How many lines of the file below a line continue its statement, where a row that is a whole
+    statement replaces it."""
+    if row.part != LINE or row.text.strip() == columns[at].text.strip():
+        return 0
+    if brackets_open(row.text) or (left := brackets_open(columns[at].text)) <= 0:
+        return 0
+    for n, column in enumerate(columns[at + 1 : at + 1 + MAX_STATEMENT_LINES], 1):
+        left += brackets_open(column.text)
+        if left <= 0:
+            return n
+    return 0

@@ -84,6 +84,12 @@ class ShownLines:
         return [line + "".join(added[n]) if n in added else line for n, line in enumerate(result)]
 
 
+def brackets_open(line: str) -> int:
+    """How many brackets a line leaves open; less than 0 where it closes more."""
+    found = _BRACKET.findall(_LITERAL.sub("", line))
+    return sum(1 if char in _CLOSING else -1 for char in found)
+
+
 def comment_text(line: str) -> str | None:
     """The text of a line that is a comment and nothing else; None for other lines."""
     found = _COMMENT.fullmatch(line.strip())
