@@ -85,11 +85,11 @@ def list_models(as_json: AsJson = False) -> None:
 SHIPPED, TRAINED = "came with specedit", "trained here"
 
 
-def _row(name: str, source: str, size: int, paths: Sequence[Path], **more: Any) -> dict[str, Any]:
+def _row(name: str, source: str, size: int, path: Path, **more: Any) -> dict[str, Any]:
     """Heads or an adapter as a row of the list, with the fields of a model's."""
     row = {"name": name, "state": "here", "have": size, "size": size, "source": source}
     row |= dict.fromkeys(("sha256", "licence", "date"), "")
-    return row | {"path": str(paths[-1]), "in_use": False, "weights": [], "heads": None} | more
+    return row | {"path": str(path), "in_use": False, "weights": [], "heads": None} | more
 
 
 def _heads(used: str = "") -> Iterator[dict[str, Any]]:
@@ -106,7 +106,7 @@ def _heads(used: str = "") -> Iterator[dict[str, Any]]:
             f"{model}:{entry.kind}",
             SHIPPED if entry.shipped else TRAINED,
             store.size_of(entry.path),
-            [entry.path],
+            entry.path,
             state="damaged" if entry.problem else finished,
             sha256=about.digest if about else digest,
             in_use=model == used,
@@ -128,7 +128,7 @@ def _adapters() -> Iterator[dict[str, Any]]:
             merged[name] = source, [*merged.get(name, ("", ()))[1], own.path]
     for name, (source, paths) in merged.items():
         size = sum(map(store.size_of, paths))
-        yield _row(name, source, size, paths, paths=[str(path) for path in paths])
+        yield _row(name, source, size, paths[-1], paths=[str(path) for path in paths])
 
 
 def _origin(row: dict[str, Any]) -> str:

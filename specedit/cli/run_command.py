@@ -8,10 +8,9 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from specedit.cli.streams import put, put_json, put_patch, say
+from specedit.cli.streams import put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
 from specedit.edit.sink import Asked, Begun, EditEvent, Finished, Locating, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
     from specedit.view.screen import Screen
 
-NO_MOVES: Mapping[str, str] = MappingProxyType({})
 LONG_S = 60.0  # a run that likely takes longer is announced
 # Characters of one file whose edit takes less, also with a model of 7B on two cores
 SHORT = 1_000
@@ -40,7 +38,7 @@ def run_command(
     wish: Wish | None = None,
     *,
     together: bool = False,
-    moves: Mapping[str, str] = NO_MOVES,
+    moves: Mapping[str, str] | None = None,
     verification: Verification | None = None,
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: all files
@@ -79,9 +77,7 @@ def run_command(
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
         closing(connect(settings)) as backend,
-        Display(
-            command, names, settings, asks=asks, patches=settings.diff, moves=moves, meanwhile=dirty
-        ) as display,
+        Display(command, names, settings, asks=asks, moves=moves or {}, meanwhile=dirty) as display,
     ):
         try:
             report = run_files(inputs, request, backend, display)
@@ -136,8 +132,6 @@ def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
         say(f"unexpected {type(error).__name__}: {error}")
     if report is not None and settings.json:
         put_json(report)
-    elif report is not None and settings.diff:
-        put("".join(edit.diff for edit in report.edits if edit.changed))
     elif not (settings.json or settings.diff):
         sys.stdout.buffer.write(data if settings.check else out)
         sys.stdout.buffer.flush()
@@ -161,7 +155,6 @@ class Display(Sink):
     names: Sequence[str]
     settings: Settings
     asks: bool = False
-    patches: bool = False  # put each patch on stdout as soon as its file is done
     moves: Mapping[str, str] = field(default_factory=dict)
     meanwhile: Callable[[], object] = bool
     edits: list[Edit] = field(default_factory=list)  # of the files that are done
@@ -200,7 +193,7 @@ class Display(Sink):
         if isinstance(event, Finished):
             edit = event.edit
             self.edits.append(edit)
-            if self.patches and edit.changed:
+            if self.settings.diff and edit.changed:  # as soon as its file is done
                 to = self.moves.get(edit.path)
                 put_patch(edit.diff if to is None else moved_patch(edit.path, to, edit.diff))
 

@@ -168,7 +168,7 @@ def _origins(line: Line, frame: Frame) -> list[str]:
     for cell in range(MARGIN_CELLS if frame.provenance and line.after else 0):
         a = start + (end - start) * cell // MARGIN_CELLS
         b = start + (end - start) * (cell + 1) // MARGIN_CELLS
-        kinds = frame.provenance.kinds(a, max(b, a + 1)) if frame.provenance else {}
+        kinds = frame.provenance.kinds(a, max(b, a + 1)) if frame.provenance else set()
         # freely decoded text, the last of LOOKS, is never hidden
         cells.append(max(kinds, key=list(colours.LOOKS).index, default=""))
     # An indentation that the model was not shown, and lines that it was not asked about

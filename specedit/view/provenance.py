@@ -46,12 +46,9 @@ class Provenance:
     text: str
     parts: tuple[Part, ...]
 
-    def kinds(self, start: int, end: int) -> dict[str, int]:
-        """How many of the characters [start, end) are of each kind, in reading order."""
-        results: dict[str, int] = {}
-        for p in self._touching(start, end):
-            results[p.kind] = results.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
-        return results
+    def kinds(self, start: int, end: int) -> set[str]:
+        """The kinds of the characters [start, end)."""
+        return {p.kind for p in self._touching(start, end)}
 
     def onto(self, text: str) -> Provenance:
         """The parts at their places in `text`, which holds the answer's lines. Those that are not

@@ -185,5 +185,5 @@ def test_a_line_of_many_characters_is_cut_with_a_word_about_it():
 def test_provenance_of_a_part_of_a_file_falls_on_its_lines():
     text = "before\n" + AFTER + "behind\n"
     placed = provenance().onto(text)
-    assert set(placed.kinds(0, len("before\n"))) == set()
+    assert placed.kinds(0, len("before\n")) == set()
     assert FREE in placed.kinds(len("before\n"), len(text))
