@@ -162,9 +162,7 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
     old, new = (_without_quotes(text) for text in texts.groups())
     if len(old) < SHORTEST_ANCHOR or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
-    begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
-    end = r"(?![\w$])" if re.search(r"\w$", old) else ""
-    word = re.compile(begin + re.escape(old) + end)
+    word = re.compile(_standing_alone(old, re.escape(old)))
     text, starts = source.text, [hit.start() for hit in word.finditer(source.text)]
     if not starts or not _are_in_prose(text, source.language, starts):
         return None
@@ -180,13 +178,8 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
 def _only_place(text: str, old: str, new: str) -> tuple[str, Finding] | None:
     """The text with the only place of `old` replaced; that may begin with the other of a capital
     and a small letter, and then the new text does too."""
-    bounds = (
-        r"(?<![\w$])" if re.match(r"\w", old) else "",
-        r"(?![\w$])" if re.search(r"\w$", old) else "",
-    )
-    found = list(
-        re.finditer(f"{bounds[0]}(?i:{re.escape(old[:1])}){re.escape(old[1:])}{bounds[1]}", text)
-    )
+    either = f"(?i:{re.escape(old[:1])}){re.escape(old[1:])}"
+    found = list(re.finditer(_standing_alone(old, either), text))
     if len(found) != 1 or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
     place = found[0]
@@ -195,6 +188,12 @@ def _only_place(text: str, old: str, new: str) -> tuple[str, Finding] | None:
     note = f"replaced the only place of `{place[0][:60]}`; no model was asked"
     spot = Spot(text.count("\n", 0, place.start()) + 1)
     return text[: place.start()] + new + text[place.end() :], Finding("replaced", note, (spot,))
+
+
+def _standing_alone(text: str, pattern: str) -> str:
+    """The pattern of a text, where it is not part of a longer name."""
+    begin = r"(?<![\w$])" if re.match(r"\w", text) else ""
+    return begin + pattern + (r"(?![\w$])" if re.search(r"\w$", text) else "")
 
 
 def _without_quotes(text: str) -> str:
