@@ -55,9 +55,8 @@ def check_answer(
     checks: Checks | None = None,
     place: FilePlace | None = None,
 ) -> list[Finding]:
-    """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
-
-    `place` is asked for `check-with`."""
+    """Everything to report of `after`, whose lines are named, as an edit of `before`. `place` is
+    asked for `check-with`."""
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))

@@ -164,9 +164,7 @@ def settings_options(
     *names: str, asks: bool = False, helps: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command these settings as flags; it receives `resolved`, flags over everything.
-    `helps`: help texts of its own.
-
-    `asks`: the user waits for it, and may be asked whether to trust a repository."""
+    `helps`: help texts of its own. `asks`: the user waits for it, and may be asked for trust."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)

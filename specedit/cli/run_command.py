@@ -145,11 +145,9 @@ def _about(seconds: float) -> str:
 
 @dataclass
 class Display(Sink):
-    """Passes a run's events to the screen, and keeps the edits that are done.
-
-    The screen is created when the backend reports something: a warm server reads the prompt while
-    this process imports what displays and checks its answer, and does what is to be done
-    `meanwhile` (120 ms)."""
+    """Passes a run's events to the screen, and keeps the edits that are done. The screen is created
+    when the backend reports something: a warm server reads the prompt while this process imports
+    what displays and checks its answer, and does what is to be done `meanwhile` (120 ms)."""
 
     command: str
     names: Sequence[str]

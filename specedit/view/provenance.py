@@ -97,11 +97,8 @@ def of(written: Iterable[Written]) -> Provenance:
 
 
 def kinds_of(chunk: Chunk, following: Chunk | None) -> tuple[str, str]:
-    """The kind of a pass's accepted part, and of the model's own choice after it.
-
-    If the whole draft was accepted and its drafter continues after the choice, the drafter expected
-    that choice, and it is not a divergence.
-    """
+    """The kind of a pass's accepted part, and of the model's own choice after it: if the whole
+    draft was accepted and its drafter continues after the choice, it expected that choice."""
     if chunk.source == "prediction":
         drafted = FOUND if chunk.resynced else COPIED
     else:

@@ -128,10 +128,8 @@ def _written(line: Mapping[str, Any]) -> Written:
 
 
 class TraceWriter(Sink):
-    """Writes a trace. The last line of a file is written when its run is over.
-
-    An older trace of that name is replaced when the first line is written; any other file is
-    refused."""
+    """Writes a trace: the last line of a file when its run is over. An older trace is replaced when
+    the first line is written; any other file is refused."""
 
     def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
         inputs = tuple(inputs)
