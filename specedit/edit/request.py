@@ -37,7 +37,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The request of a command. `writes`: files are journalled and written; otherwise Edits are only
+    """The request of a command. `writes`: files are journalled and written; else Edits are only
     returned, and what is tried in the work tree is taken out. `together`: all files are one change,
     so that nothing is written if one of them cannot be edited. `alone`: the instruction is for one
     file, so that an answer without a change is asked for again. `moves`: of files of one change,
