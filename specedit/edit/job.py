@@ -17,7 +17,12 @@ from specedit.edit.backend import Plan
 from specedit.edit.regions.together import Group, OpenRegion, all_shown, groups_of
 from specedit.edit.report import Check, Checked, checks_of, guarded
 from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
-from specedit.edit.without_model import is_question, local_rename, text_replacement
+from specedit.edit.without_model import (
+    check_value,
+    is_question,
+    local_rename,
+    text_replacement,
+)
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.git import beyond
@@ -82,6 +87,7 @@ def plan_edit(
     checks = replace(checks_of(settings), shown=tuple((file.name, file.text) for file in beside))
     exact = None
     if region == whole(source):
+        check_value(source.text, instruction)
         exact = local_rename(source, instruction) or text_replacement(source, instruction)
     place = symbol or ("lines {}-{}".format(*lines) if lines else "")
     prediction = expected(source, region, settings)

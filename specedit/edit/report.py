@@ -426,7 +426,7 @@ def as_written(edit: Edit, uncommitted: bool) -> Edit:
     edit = replace(edit, status="edited", written=True)
     if not uncommitted:
         return edit
-    message = "held uncommitted changes: edited as it was; specedit undo puts it back"
+    message = "its text was in no commit: specedit undo puts it back, git cannot"
     return edit.noting(Finding("uncommitted", message))
 
 

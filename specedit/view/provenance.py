@@ -25,7 +25,7 @@ SOURCES = {  # drafters whose ids are all of one kind
     "lookup": LOOKED,
     "model": DRAFTED,
     "candidates": BRANCHED,
-    **dict.fromkeys(("blockwise", "medusa", "chained"), GUESSED),
+    **dict.fromkeys(("blockwise", "medusa", "chained", "mtp"), GUESSED),
     FREE: FREE,
 }
 

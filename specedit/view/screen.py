@@ -119,7 +119,8 @@ class Screen(Sink):
             if answer in ("y", "yes"):
                 return Reply("yes")
             if answer == "h":
-                return self._choose_hunks(question)
+                reply = self._choose_hunks(question)
+                return Reply("no") if reply.text == question.job.source.text else reply
             if answer == "q":
                 self.skip_rest = QUIT
             if answer in ("n", "no", "q"):
@@ -165,11 +166,8 @@ class Screen(Sink):
     def _read(self, prompt: Text, at_end: str) -> str:
         """The answer to a prompt; `at_end`: where the input ends."""
         self._console.print(prompt, end="")
-        try:
-            return input().strip().lower()
-        except EOFError:
-            self._console.print()
-            return at_end
+        answer = terminal.typed()
+        return at_end if answer is None else answer.strip().lower()
 
     def _show(self, edit: Edit) -> None:
         """Show the file's change, unless it was shown already."""

@@ -53,9 +53,9 @@ def way(attempt: Try) -> str:
 def verdict(attempt: Try) -> tuple[str, str]:
     """The outcome, and its style."""
     if attempt.noted:
-        return "asked again", "yellow"
-    if attempt.kept:
-        return "kept", "green"
+        return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
+    if attempt.kept and (attempt.test is None or attempt.test.passed):
+        return "kept" if attempt.test else "passes its checks", "green"
     if attempt.refused:
         return "refused", "red"
     if attempt.same_as is not None:
@@ -176,7 +176,7 @@ def show(
         for finding in edit.findings:
             if finding.refuses and (finding.kind, finding.text) not in held:
                 _about(console, edit, finding.text, "red")
-    if report.changed_nothing and not check:
+    if report.changed_nothing and report.figures.total_s and not check:
         places = list(dict.fromkeys(edit.place for edit in report.edits))
         place = places[0] if len(places) == 1 else ""
         where = place or (report.edits[0].path if len(report.edits) == 1 else "these files")

@@ -46,6 +46,7 @@ def test_it_goes_on_from_the_last_edit(edited, script, inside):
     says(script, KEPT)
     done = inside("refine", "no, keep the comments", "--json")
     assert done.returncode == 0 and held(edited) == KEPT
+    assert done.stderr.startswith("specedit: continues “Ten times as much” in a.py\n".encode())
     (file,) = json.loads(done.stdout)["files"]
     assert "+# one" in file["diff"] and "-x" not in file["diff"], "against what is there now"
     assert inside("undo").returncode == 0 and held(edited) == BARE

@@ -212,12 +212,23 @@ class Margins:
         self._known = {own: found.most_common(1)[0][0] for own, found in counts.items()}
         self.sure = all(len(found) == 1 for found in counts.values())
         self.same = all(own == other for own, other in self._known.items())
+        known = list(self._known.items())
+        cut = {own.removesuffix(other) if own.endswith(other) else None for own, other in known}
+        more = {other.removesuffix(own) if other.endswith(own) else None for own, other in known}
+        self._cut = next(iter(cut)) if len(cut) == 1 else None  # the same for every line
+        self._more = next(iter(more)) if len(more) == 1 else None
 
     def applied(self, line: str) -> str:
         """A line of the change as the file has it indented."""
-        if self.same or not line.strip():
+        if self.same or not line:
+            return line
+        if not line.strip() and self._more is None:
             return line
         own = margin(line)
+        if self._more is not None:
+            return self._more + line
+        if self._cut is not None and line.startswith(self._cut):
+            return line[len(self._cut) :]
         return self._of(own) + line[len(own) :]
 
     def _of(self, own: str) -> str:
