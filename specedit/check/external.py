@@ -150,17 +150,12 @@ def run_program(words: list[str], folder: Path, seconds: float) -> tuple[int, st
         except subprocess.TimeoutExpired:
             raise CheckerError(f"{words[0]} took more than {seconds:.0f} s") from None
         finally:
-            _end(child)
+            if child.poll() is None:  # with what it started
+                if hasattr(os, "killpg"):
+                    os.killpg(child.pid, signal.SIGKILL)
+                else:
+                    child.kill()
     return child.returncode, output[:MOST_BYTES].decode("utf-8", "replace")
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """The program, where it still runs, with what it started."""
-    if child.poll() is None:
-        if hasattr(os, "killpg"):
-            os.killpg(child.pid, signal.SIGKILL)
-        else:
-            child.kill()
 
 
 def read_remarks(output: str, folder: Path, path: PurePath) -> Iterator[Remark]:

@@ -85,7 +85,8 @@ class ProjectCheck:
         if (code and not remarks) or (self.name == "mypy" and code > 1):  # 2: it stopped early
             first = next(filter(None, lines.split("\n")), f"exit code {code}")
             raise CheckerError(f"{self.name} fails: {first[:300]}")
-        return [remark for remark in remarks if not _message(remark).startswith(MILD)]
+        # what stands after the file's name
+        return [each for each in remarks if not each.text.partition(": ")[2].startswith(MILD)]
 
     def _java_sources(self, scratch: Path) -> list[str]:
         listed = scratch / "sources"
@@ -93,11 +94,6 @@ class ProjectCheck:
         text = "".join(f'"{path.as_posix()}"\n' for path in paths)
         listed.write_text(text, encoding="utf-8")
         return ["-d", str(scratch / "classes"), f"@{listed}"]
-
-
-def _message(remark: Remark) -> str:
-    """Its text without the file's name."""
-    return remark.text.partition(": ")[2]
 
 
 def checks_of(root: Path, files: Sequence[tuple[PurePosixPath, str]]) -> list[ProjectCheck]:

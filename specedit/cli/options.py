@@ -220,9 +220,8 @@ def lines_range(text: str | None) -> tuple[int, int] | None:
 def settled(
     flags: Mapping[str, Any] | None = None, *, start: Path | None = None, asks: bool = False
 ) -> Resolved:
-    """The settings of a command. If restricted settings of the repository are ignored, the user is
-    asked at the terminal (if this command `asks`), or one line says so. Only the user's own `quiet`
-    hides it."""
+    """The settings of a command. If restricted ones of the repository are ignored, the user is
+    asked (if the command `asks`), or one line says so, unless the user's own are `quiet`."""
     resolved = resolve(flags, start=start)
     if not resolved.ignored or resolved.values.quiet:
         return resolved

@@ -122,8 +122,8 @@ def another(
     attempts: list[Attempt], backend: Backend, settings: Settings, sink: Sink
 ) -> Edit | None:
     """The Edit of one more answer that passes its checks and is unlike all earlier ones: the
-    model's second choice first, if it is known, then sampled ones. None where MAX_OTHER_ANSWERS do
-    not."""
+    model's second choice, if it is known, then sampled ones; None where MAX_OTHER_ANSWERS do not.
+    """
     for _ in range(MAX_OTHER_ANSWERS):
         number = len(attempts) + 1
         job = _noting(attempts[0].job, "not the likeliest answer: you asked for another one")

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from specedit.decode import FREE, Tally
-from specedit.edit.report import Compared, Edit, EditedRegion, Figures, Finding, Report, Try
+from specedit.edit.report import Compared, Edit, Figures, Finding, Report, Try
 
 SCHEMA = 1
 
@@ -56,10 +56,6 @@ def _compared(c: Compared) -> dict[str, Any]:
     return {**asdict(c), **times, **_picked(c, "speedup_decode", "speedup_total", digits=3)}
 
 
-def _region(region: EditedRegion) -> dict[str, Any]:
-    return {**asdict(region), "symbol": region.symbol or None, "chance": round(region.chance, 4)}
-
-
 def edit_json(e: Edit) -> dict[str, Any]:
     f = e.figures
     return {
@@ -76,7 +72,10 @@ def edit_json(e: Edit) -> dict[str, Any]:
         **_figures(f),
         "drafts": _drafts(f),
         "logits_digest": f.logits_digest,
-        "regions": [_region(region) for region in f.regions],
+        "regions": [
+            {**asdict(r), "symbol": r.symbol or None, "chance": round(r.chance, 4)}
+            for r in f.regions
+        ],
         "compared": _compared(e.compared) if e.compared else None,
         "tries": [try_json(attempt) for attempt in e.tries],
         **_picked(e, "confidence", "sure"),
