@@ -87,8 +87,7 @@ def plan_refine(
     beside: tuple[Beside, ...] = (),
 ) -> Job:
     """The Job of one file: asked about its original, judged against it, written over what is there
-    now. Of a large file the places that the earlier runs changed are asked about, and those that
-    the words name."""
+    now. Of a large file the places that earlier runs changed are asked about, and those named."""
     path = str(real(source.path or source.name))
     before = Source.from_bytes(source.name, talk.original(path), source.path)
     if digest(source.data) != talk.after(path):

@@ -144,10 +144,8 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One answer for one file among several, and what became of it.
-
-    `test` is None where nothing was run: the checks refused it (`refused` says why), or it was
-    the same as an earlier try (`same_as`, from 1; 0 for the text that was there)."""
+    """One answer for one file among several, and what became of it. `test` is None where nothing
+    was run; `same_as`: the earlier try with the same text, from 1; 0 for the text that was there."""
 
     number: int  # from 1
     seed: int = 0

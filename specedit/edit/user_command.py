@@ -172,8 +172,7 @@ COUNTS = (
     re.compile(r"^=+ .*?\b(?P<n>\d+) errors?\b"),
     re.compile(r"^(?P<n>\d+) failed\b"),  # pytest -q
     re.compile(r"^(?P<n>\d+) errors? in\b"),
-    re.compile(r"^FAILED \((?:failures=(?P<n>\d+))"),  # unittest
-    re.compile(r"^FAILED \((?:errors=(?P<n>\d+))"),
+    re.compile(r"^FAILED \((?:failures|errors)=(?P<n>\d+)"),  # unittest
     re.compile(r"^test result: FAILED\. \d+ passed; (?P<n>\d+) failed"),  # cargo
     re.compile(r"^Failed!\s+- Failed:\s+(?P<n>\d+)"),  # dotnet
     re.compile(r"^Tests:\s+(?P<n>\d+) failed"),  # jest
@@ -191,10 +190,9 @@ def counted(lines: Sequence[str]) -> int | None:
 
 
 class Form:
-    """How a tool reports failures: as passages of an output, each with a line that tells most.
-
-    `passage`: its lines; the group `name` is shown as a title above `body`. `tells`: the groups
-    `why` and `at` of a passage; a passage without them is left out. `drops`: what is not shown."""
+    """How a tool reports failures: as passages of an output, each with a line that tells most. The
+    group `name` of a `passage` is shown as a title above `body`. `tells`: the groups `why` and `at`
+    of a passage; one without them is left out. `drops`: what is not shown."""
 
     def __init__(
         self, passage: str, tells: str, drops: str = r"(?!)", *, last: bool = False

@@ -53,9 +53,8 @@ LOCAL = frozenset({"local", "parameter"})
 
 
 def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None:
-    """The new text, and what was done, where the whole instruction is a rename that the scopes of
-    this file decide: of a local name of the one function that it names, or of a name that means one
-    thing only in the file. Else None."""
+    """The new text, and what was done, where the whole instruction is a rename that scopes decide:
+    of a local name of the one function that it names, or of a name with one meaning in the file."""
     asked = _rename_of(instruction)
     if asked is None or source.language is None:
         return None
@@ -188,9 +187,8 @@ SHORTEST_ANCHOR = 3  # characters of a text that says where
 
 
 def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
-    """The new text, and what was done, where the whole instruction is `one text -> another one` and
-    the first stands in comments and strings only, or `Change 'one text' to 'another one'` and the
-    first stands at one place. Else None."""
+    """The new text, and what was done, where the whole instruction is `one text -> another one`, in
+    comments and strings only, or `Change 'one text' to 'another one'`, at one place only."""
     if (quoted := _CHANGE.match(instruction)) is not None:
         return _only_place(source.text, quoted["old"], quoted["new"])
     texts = _ARROW.match(instruction)

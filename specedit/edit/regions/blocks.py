@@ -340,9 +340,8 @@ def _placed(paths: Sequence[NamedPath], names: Container[str], instruction: str)
 
 
 def check_places(symbols: Sequence[Symbol], text: str, instruction: str) -> None:
-    """An error where an instruction places a change in a definition that the file does not have:
-    one that is written in backticks, as a call or with a class of the file, and that does not stand
-    anywhere in the file."""
+    """An error where an instruction places a change in a definition, written in backticks, as a
+    call or with a class of the file, that does not stand anywhere in the file."""
     known = {symbol.own_name: symbol.qualified for symbol in symbols}
     for match in _PLACE.finditer(instruction) if symbols else ():
         *holders, name = _SEPARATOR.split(match["path"])
@@ -371,8 +370,7 @@ WHY_NAMED = "named in the instruction"
 
 def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Block]:
     """The definitions that an instruction names, else those that hold a text that it quotes, in the
-    file's order, without the comments above them; none where there is no such evidence. An error
-    where it places the change in a definition that does not exist."""
+    file's order, without the comments above them. An error where one of them does not exist."""
     check_places(symbols, text, instruction)
     named = _without_holders(definitions_named(symbols, instruction))
     callables = [
