@@ -145,7 +145,7 @@ class CommandResult:
 @dataclass(frozen=True, slots=True)
 class Try:
     """One answer for one file among several, and what became of it. `test` is None where nothing
-    was run; `same_as`: the earlier try with the same text, from 1; 0 for the text that was there."""
+    was run; `same_as`: the earlier try with its text, from 1; 0 for the text that was there."""
 
     number: int  # from 1
     seed: int = 0

@@ -146,9 +146,8 @@ def _by_words(chances: Chances) -> BlockChoice:
 
 
 def after_asking(chances: Chances) -> BlockChoice:
-    """The likeliest blocks until they have enough of the chance, or as many as are few; the first
-    is taken however long it is. Regions are right more often than the whole of a large file, so
-    that a choice that is unsure is still one, and says so."""
+    """The likeliest blocks until they have enough of the chance, or as many as are few. Regions are
+    right more often than the whole of a large file: a choice that is unsure is one, and says so."""
     taken, covered = _likeliest(chances, WANTED_CHANCE, FEW_LINES_SHARE * _lines(chances))
     if covered < MIN_CHANCE:
         return BlockChoice({}, WHY_UNCLEAR)
