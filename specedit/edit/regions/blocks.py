@@ -275,9 +275,9 @@ def paths_in(instruction: str) -> Iterator[NamedPath]:
 
 
 def definitions_named(symbols: Sequence[Symbol], instruction: str) -> list[Symbol]:
-    """The definitions that an instruction names, in the file's order: the functions that it says the
-    change is in, else all that are written as names, and then those that are plain words of it, but
-    not functions beside values alone. Of several of one name those whose holder is named."""
+    """The definitions that an instruction names, in the file's order: functions that it says the
+    change is in, else all that are written as names, and then those that are plain words of it,
+    but not functions beside values alone. Of several of one name those whose holder is named."""
     by_name: dict[str, list[Symbol]] = {}
     for symbol in symbols:
         if symbol.kind in CALLABLE or symbol.kind in NAMED_TYPES or symbol.kind in VALUES:
