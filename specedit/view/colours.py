@@ -1,21 +1,29 @@
-"""Colours and signs for the terminal and the page, the console, numbers as text, and lines of code
-that are wrapped to a width.
+"""Colours and signs for the terminal and the page, the console, numbers as text, and lines of code:
+coloured, harmless, and wrapped to a width.
 
 Every difference that a colour makes is also made by a sign, for NO_COLOR.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from rich.cells import chop_cells
 from rich.console import Console
-from rich.text import Text
+from rich.style import Style
+from rich.text import Span, Text
 
 from specedit.view import provenance as prov
+from specedit.view.terminal import harmless
+
+if TYPE_CHECKING:
+    from rich.syntax import Syntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +49,46 @@ LOOKS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Tint:
+    """Backgrounds of old and new lines, and of the words in them that changed."""
+
+    old: Style
+    new: Style
+    old_word: Style
+    new_word: Style
+    code: str  # the name of the syntax theme
+
+
+def _tint(lines: tuple[str, str], words: tuple[str, str], code: str) -> Tint:
+    old, new = (Style(bgcolor=colour) for colour in lines)
+    old_word, new_word = (Style(bgcolor=colour, bold=True) for colour in words)
+    return Tint(old, new, old_word, new_word, code)
+
+
+DARK = _tint(("#2d1618", "#10261a"), ("#7d2a30", "#1f6f3a"), "ansi_dark")
+LIGHT = _tint(("#ffebe9", "#e6ffec"), ("#ffc1bc", "#a6ebb5"), "ansi_light")
+# Of 256 colours, the nearest to a dark green is black.
+DARK_256 = _tint(("color(52)", "color(22)"), ("color(88)", "color(28)"), "ansi_dark")
+LIGHT_256 = _tint(("color(224)", "color(194)"), ("color(217)", "color(157)"), "ansi_light")
+UNDERLINED = Style(underline=True, bold=True)
+PLAIN = Tint(Style(), Style(), UNDERLINED, UNDERLINED, "ansi_dark")
+
+
 def terminal() -> Console:
     """The console for messages: stderr, without markup in texts."""
     return Console(stderr=True, markup=False, emoji=False, highlight=False)
+
+
+def tint(console: Console) -> Tint:
+    """Backgrounds if the terminal has enough shades; otherwise changed words are underlined."""
+    if console.no_color or console.color_system in (None, "standard", "windows"):
+        return PLAIN
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    light, many = background in ("7", "15"), console.color_system == "truecolor"
+    if light:
+        return LIGHT if many else LIGHT_256
+    return DARK if many else DARK_256
 
 
 def say(console: Console, text: Text) -> None:
@@ -76,6 +121,58 @@ def count(number: int, word: str, plural: str = "") -> str:
 
 TAB = 4
 MAX_LINE_CHARACTERS = 2000  # characters of a line that are shown
+MAX_COLOURED_CHARACTERS = 400_000  # characters of a text that are coloured
+
+
+def code_lines(text: str, path: str, theme: str | None) -> list[Text]:
+    """The lines of a text, coloured as a whole, because a string may span several."""
+    text = harmless(text)
+    syntax = _syntax(path, theme) if theme and len(text) <= MAX_COLOURED_CHARACTERS else None
+    plain = text.split("\n")
+    if syntax:
+        coloured = syntax.highlight(text)
+        coloured.spans = [Span(s.start, s.end, _ink(s.style)) for s in coloured.spans]
+        coloured.style = ""
+        results = list(coloured.split("\n", allow_blank=True))
+        if [line.plain for line in results[: len(plain)]] == plain:
+            return results[: len(plain)]
+    return [Text(line, end="") for line in plain]
+
+
+@lru_cache(maxsize=512)
+def _ink(style: str | Style) -> Style:
+    """Colour and slant only: backgrounds and underlines say what changed."""
+    if isinstance(style, str):
+        return Style.null()
+    return Style(color=style.color, bold=style.bold, italic=style.italic, dim=style.dim)
+
+
+@lru_cache(maxsize=4096)
+def code_line(text: str, path: str, theme: str | None) -> Text:
+    """One line, coloured without its neighbours; cached, because it is shown again: copy it."""
+    return code_lines(text, path, theme)[0]
+
+
+@lru_cache(maxsize=8)
+def _syntax(path: str, theme: str) -> Syntax | None:
+    from pygments.lexers import (  # type: ignore[import-untyped]
+        get_lexer_by_name,
+        get_lexer_for_filename,
+    )
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+    from rich.syntax import Syntax
+
+    from specedit.syntax.languages import language_of
+
+    language = language_of(path)
+    try:  # a search by file name compiles a thousand patterns first
+        if language:
+            lexer = get_lexer_by_name(language.lexer, stripnl=False, ensurenl=True)
+        else:
+            lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=True)
+    except ClassNotFound:
+        return None
+    return Syntax("", lexer, theme=theme, background_color="default")
 
 
 def folded(text: Text, width: int) -> Iterator[Text]:

@@ -7,12 +7,16 @@ from dataclasses import replace
 from itertools import accumulate
 
 from rich.console import Console
+from rich.style import Style
 from rich.text import Text
 
 from specedit.edit.report import Edit
 from specedit.errors import SpeceditError
 from specedit.files.source import Source
+from specedit.syntax.languages import language_of
 from specedit.syntax.lines import Hunk, Line, hunks
+from specedit.syntax.outline import Symbol
+from specedit.syntax.trees import symbols
 from specedit.view import colours, terminal
 from specedit.view import provenance as prov
 
@@ -21,25 +25,51 @@ MAX_SHOWN_LINES = 2_000  # lines of a change that are shown
 
 
 class Frame:
-    """The values that all rows of one file's diff share."""
+    """The values that all rows of one file's diff share. `whole`: both texts are complete, so
+    the code is coloured as a whole, because a string may span lines, and definitions are named;
+    unless they are long."""
 
     def __init__(
-        self, console: Console, texts: tuple[str, str], provenance: prov.Provenance | None = None
+        self,
+        console: Console,
+        path: str,
+        texts: tuple[str, str],
+        provenance: prov.Provenance | None = None,
+        *,
+        whole: bool = True,
     ) -> None:
         self.console = console
         self.width = console.width
+        self.tint = colours.tint(console)
         self.provenance = provenance
-        if provenance:
+        self.symbols: list[Sequence[Symbol]] = [(), ()]
+        self._path = path
+        self._theme = self.tint.code if console.color_system else None
+        self._coloured: list[list[Text]] = []
+        if whole and max(map(len, texts)) <= colours.MAX_COLOURED_CHARACTERS:
+            self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
+            language = language_of(path, texts[0])
+            self.symbols = [symbols(text, language) for text in texts]
+        if whole and provenance:
             placed = provenance.onto(texts[1])
             self.provenance = placed if placed.parts else None
         self.digits = len(str(max(text.count("\n") for text in texts) + 1))
+        self.shift = 0  # of the numbers that are shown, where the texts are parts of a file's
         # The offset of each line of the new text, and of its end.
         self._starts = [0, *accumulate(len(line) + 1 for line in texts[1].split("\n"))]
         self._starts[-1] = len(texts[1])
 
+    def paint(self, line: Line) -> Text:
+        """A line of code in its colours."""
+        if not self._coloured:
+            return colours.code_line(line.text, self._path, self._theme).copy()
+        number = line.after or line.before
+        assert number is not None
+        return self._coloured[line.after is not None][number - 1].copy()
+
     def number(self, line: int | None) -> str:
         """The cells of a line's number in the file; blank where a side has no line."""
-        shown = "" if line is None else str(line)
+        shown = "" if line is None else str(line + self.shift)
         return f"{shown:>{self.digits}} "
 
     def range(self, first: int, last: int) -> tuple[int, int]:
@@ -90,7 +120,7 @@ def show(
         return
     if before == after:
         return
-    frame, changed = Frame(console, (before, after), provenance), hunks(before, after)
+    frame, changed = Frame(console, edit.path, (before, after), provenance), hunks(before, after)
     console.print(title(edit.path, changed), soft_wrap=True)
     frame.explain(changed, set() if explained is None else explained)
     left = MAX_SHOWN_LINES
@@ -130,21 +160,43 @@ def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
     rule = "─" if colours.unicode(frame.console) else "-"
-    text = Text(f"{rule * 2} line {hunk.first_line} ", "bright_black")
+    text = Text(f"{rule * 2} line {hunk.first_line + frame.shift} ", "bright_black")
+    if name := _name(hunk, frame):
+        text.append("in ").append(name, "bold").append(" ")
     text.append(rule * max(0, min(frame.width, 100) - text.cell_len), "bright_black")
     text.truncate(frame.width)
     return text
 
 
+def _name(hunk: Hunk, frame: Frame) -> str:
+    """The innermost definition around the first changed line; "" outside of all."""
+    (old, new), line = frame.symbols, hunk.first_line
+    changed = [part for part in hunk.lines if part.kind != " "]
+    around = [symbol for symbol in old if symbol.first_line <= line <= symbol.last_line]
+    if changed and changed[0].after is not None:  # only added: what they are in, or define
+        line = next((x.after for x in changed if x.after and x.text.strip()), changed[0].after)
+        around = [symbol for symbol in new if symbol.first_line <= line <= symbol.last_line]
+    around = [symbol for symbol in around if symbol.kind != "value"]  # its line shows the name
+    return terminal.name(max(around, key=lambda symbol: symbol.depth).qualified) if around else ""
+
+
 def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]:
-    """One line of code after its gutter, wrapped, in its colour; changed words are underlined."""
-    style = {"-": "red", "+": "green", " ": ""}[line.kind]
-    text = Text(terminal.harmless(line.text), style, end="")
+    """One line of code after its gutter, wrapped, on its background."""
+    back, word, sign = {
+        "-": (frame.tint.old, frame.tint.old_word, ("-", "red")),
+        "+": (frame.tint.new, frame.tint.new_word, ("+", "green")),
+        " ": (Style(), Style(), (" ", "")),
+    }[line.kind]
+    text = frame.paint(line)
     for start, end in line.spans:
-        text.stylize("bold underline", start, min(end, len(text)))
+        text.stylize(word, start, min(end, len(text)))
     for number, piece in enumerate(colours.folded(text, max(2, width - gutter.cell_len - 2))):
         head = gutter if number == 0 else Text(" " * gutter.cell_len, end="")
-        yield Text.assemble(head, (line.kind if number == 0 else " ", style), " ", piece)
+        body = Text.assemble((sign[0] if number == 0 else " ", sign[1]), " ", piece, end="")
+        if line.kind != " " and back:
+            body.pad_right(max(0, width - gutter.cell_len - body.cell_len))
+            body.stylize_before(back)
+        yield Text.assemble(head, body)
     if not line.ends:
         note = Text(" " * gutter.cell_len + "\\ no newline at the end of the file", "dim")
         note.truncate(width)

@@ -467,7 +467,7 @@ def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_p
     (tmp_path / "a.py").write_text(text)
     code, text = at_a_terminal(b"", "edit", "In Cart.total, x", "a.py", cwd=tmp_path)
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", text)
-    rows = text.rpartition("── line 4 ")
+    rows = text.rpartition("line 4 in Cart")
     assert code == 0 and "●" in rows[0] and "● decoded" not in rows[2]
     margins = re.findall(r"(?m)^[ \d] [ \d] (.{4}) ", rows[2])
     assert margins == ["····", "····", "····", "    ", "···●"]  # a removed line has none
