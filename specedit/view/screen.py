@@ -140,7 +140,7 @@ class Screen(Sink):
         self._live.stop()
         after = Source.from_bytes(source.name, edit.after, any_encoding=True).text
         texts = source.text, after
-        frame = diff_view.Frame(self._console, texts, prov.of(self._written))
+        frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
         self._print(diff_view.title(edit.path, hunks(*texts)))
         frame.explain(hunks(*texts), self._explained)
 
