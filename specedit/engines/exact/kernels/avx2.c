@@ -228,7 +228,7 @@ static void gemm8(const uint8_t *rows, size_t stride, int count, const int8_t *p
     product(&wide, rows, stride, count, panel, step, panels, inputs, sums, ahead, ahead_step, lines);
 }
 
-/* as much of the next panel as a block of this one has */
+/* as much of the panel that comes next as a block has */
 BLOCK_INLINE void fetch(const int8_t *ahead, const int size) {
     for (int line = 0; line < size; line += 64)
         __builtin_prefetch(ahead + line, 0, 2);
@@ -360,9 +360,9 @@ BLOCK_INLINE void packed_of(const int bits, widened *wide, const uint8_t *rows, 
         for (int r = 0; r < count; r++)
             (bits == 4 ? sum_row : widen_row)(rows + r * stride + at, now, r, wide);
         for (int p = 0; p < panels; p++) {
-            const uint8_t *from =
-                (const uint8_t *)panel + p * step + (size_t)(at / 64) * block_of(bits);
-            const int8_t *next = ahead + p * ahead_step + (size_t)(at / 64) * block_of(bits);
+            size_t size = (size_t)(at / 64) * block_of(bits);
+            const uint8_t *from = (const uint8_t *)panel + p * step + size;
+            const int8_t *next = lines ? ahead + p * ahead_step + size : (const int8_t *)from;
             int32_t *to = sums + (size_t)p * count * LANES;
             switch (count) { PACKED_BLOCK(1) PACKED_BLOCK(2) PACKED_BLOCK(3) }
         }
