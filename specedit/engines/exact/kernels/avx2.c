@@ -297,7 +297,7 @@ BLOCK_INLINE void few6(const int R, const widened *from, const uint8_t *panel, i
         0x8005800580048004, 0x8007800780068006);
     for (int i = 0; i < inputs; i += 64, panel += BLOCK6) {
         fetch(ahead + i / 64 * BLOCK6, BLOCK6);
-        for (int half = 0; half < 2; half++) {
+        UNROLLED for (int half = 0; half < 2; half++) {
             __m256i sum[MANY_PACKED], code[2], even, odd;
             for (int r = 0; r < R; r++)
                 sum[r] = _mm256_setzero_si256();
