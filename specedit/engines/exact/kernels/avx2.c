@@ -1,5 +1,5 @@
-/* x86-64 with AVX2. Its only product of bytes saturates, so bytes become 16-bit integers: of four inputs the
- * even and the odd ones, whose products `vpmaddwd` adds exactly.
+/* x86-64 with AVX2. Its only product of bytes saturates where neither has four bits (few4), so bytes become 16-bit
+ * integers: of four inputs the even and the odd ones, whose products `vpmaddwd` adds exactly.
  *
  * Many rows share widened weights, and half of the products become sums of what is known beforehand
  * (Winograd 1968), where a are of a row and w are weights:
