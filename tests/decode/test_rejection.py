@@ -34,7 +34,7 @@ from specedit.engines.sampling import choose, distribution
 from specedit.errors import UsageError
 from specedit.server.remote import PROFILES, request_json
 
-VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 1500
+VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 900
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
 WARM = Sampling(0.9, 1.0, rule=REJECTION)
 TOP_P = Sampling(1.3, 0.8, rule=REJECTION)

@@ -22,7 +22,7 @@ def test_the_file_comes_first_and_the_instruction_last():
 
 
 def test_the_prediction_is_the_file_as_the_prompt_shows_it():
-    edited = edit("x", CODE.rstrip("\n"))
+    edited = edit("x", CODE.rstrip("\n"), words=False)
     assert CODE in edited.prompts[0]
     assert edited.file["prediction"]["accepted"] > 0.9 * len(CODE)
 

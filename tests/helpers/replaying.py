@@ -23,30 +23,6 @@ TOKENIZER = ScriptedTokenizer()
 WORDS = Words(TOKENIZER, _prompt)  # of the scripted model, for `benchmarks.speed`
 
 
-class WordTokenizer(ScriptedTokenizer):
-    """Words, marks and runs of blanks are ids, met in order: closer to a real vocabulary."""
-
-    def __init__(self) -> None:
-        self._ids: dict[bytes, int] = {}
-        self._pieces: list[bytes] = []
-
-    def encode(self, text: str) -> list[int]:
-        import re
-
-        ids = []
-        for found in re.findall(r" ?[^\W_]+|\n *|[^\w\n]|_", text):
-            piece = found.encode()
-            if piece not in self._ids:
-                self._ids[piece] = END + 1 + len(self._pieces)
-                self._pieces.append(piece)
-            ids.append(self._ids[piece])
-        assert b"".join(map(self.piece, ids)) == text.encode()
-        return ids
-
-    def piece(self, token: int) -> bytes:
-        return self._pieces[token - END - 1] if token > END else super().piece(token)
-
-
 @dataclass(frozen=True)
 class Run:
     tokens: list[int]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from refused_fields import ALLOWED, REFUSED, predicted
-from replaying import WordTokenizer
+from scripted_engine import WordTokenizer
 
 from specedit.integrations.vllm import launch
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, parted

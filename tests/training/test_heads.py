@@ -442,11 +442,11 @@ def test_training_reads_answers_learns_and_continues(
 ):
     monkeypatch.setattr(reading, "ANSWER", 12)
     texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
-    stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 1.0))
+    stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.5))
     assert {"read", "answer", "learn", "write"} <= {stage.what for stage in stages}
     first = open_heads(folder.file("chained")).about
     assert first.positions > first.answered > 0 and first.steps > 0 and first.texts > 0
-    again = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.5))
+    again = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.2))
     assert again[-1].what == "write" and "from step" in next(
         stage.text for stage in again if stage.what == "learn"
     )
@@ -454,7 +454,7 @@ def test_training_reads_answers_learns_and_continues(
     assert second.steps > first.steps and second.positions >= first.positions
     assert folder.kinds() == ["chained"]
     folder.file("chained").write_bytes(b"damaged")
-    list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.5))
+    list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.2))
     heads = folder.open("chained", "small")
     assert heads is not None and heads.about.steps > 0
     score = evaluate(target(engine, weights), texts, heads, 500)
