@@ -61,7 +61,7 @@ MUTATIONS = {
     ),
 }
 EXTRA = {  # what a mutation needs in its module
-    "files/recorder.py": "\n\ndef _write(text):\n    Path(text[0].path).write_bytes(text[1])\n",
+    "files/recorder.py": "\n\ndef _write(text):\n    Path(text[0].path).write_bytes(text[1])\n"
 }
 
 

@@ -34,8 +34,7 @@ def test_plain_decoding_has_neither_prediction_nor_drafters():
 
 
 @pytest.mark.parametrize(
-    ("text", "marks"),
-    [("x", "```"), ("a ``` b", "````"), ("`````\n`````", "``````"), ("`", "```")],
+    ("text", "marks"), [("x", "```"), ("a ``` b", "````"), ("`````\n`````", "``````"), ("`", "```")]
 )
 def test_the_fence_is_longer_than_any_in_the_file(text, marks):
     edited = edit("x", text, name="a.txt")

@@ -1,15 +1,14 @@
 """Decoding with the scripted engine, for the tests of drafting: bytes are ids."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from drafting import CURVE, answered
 from scripted_engine import END, ScriptedEngine, ScriptedTokenizer
 
 from benchmarks.speed.peers import Words
 from specedit.decode import Chunk, Done, drafters
 from specedit.decode.cost import Curve
-from specedit.decode.loop import decode
-from specedit.decode.width import Widths
 from specedit.edit.backend import Plan
 
 
@@ -18,7 +17,6 @@ def _prompt(plan: Plan) -> list[int]:
     return TOKENIZER.encode("".join(turns) + plan.opening)
 
 
-CURVE = Curve.line(0.070, 0.006)
 TOKENIZER = ScriptedTokenizer()
 WORDS = Words(TOKENIZER, _prompt)  # of the scripted model, for `benchmarks.speed`
 
@@ -26,8 +24,8 @@ WORDS = Words(TOKENIZER, _prompt)  # of the scripted model, for `benchmarks.spee
 @dataclass(frozen=True)
 class Run:
     tokens: list[int]
-    chunks: list[Chunk]
     done: Done
+    chunks: list[Chunk]
 
     @property
     def passes(self) -> int:
@@ -55,28 +53,10 @@ def run(
 ) -> Run:
     """The answer decoded, its end included."""
     engine = ScriptedEngine(answer, vocabulary=4096)
-    events: Iterator[object] = decode(
-        engine,
-        prompt,
-        drafters=drafters.build(
-            names,
-            prediction=prediction,
-            predictions=predictions,
-            codec=codec,
-            instruction=instruction,
-        ),
-        widths=Widths(curve),
-        ends=lambda token: token == END,
-        limit=limit,
-        audit=audit,
+    made = drafters.build(
+        names, prediction=prediction, predictions=predictions, codec=codec, instruction=instruction
     )
-    seen = list(events)
-    chunks = [event for event in seen if isinstance(event, Chunk)]
-    done = seen[-1]
-    assert isinstance(done, Done)
-    tokens = [token for chunk in chunks for token in chunk.tokens]
-    assert engine.length == len(prompt) - 1 + len(tokens), "the cache holds what was committed"
-    return Run(tokens, chunks, done)
+    return Run(*answered(engine, prompt, made, curve=curve, limit=limit, end=END, audit=audit))
 
 
 def texts(before: str, after: str, codec: drafters.Codec = TOKENIZER, instruction: str = "") -> Run:

@@ -167,7 +167,7 @@ def test_the_originals_are_models():
         assert vocabulary.of_folder(folder).encode("ab") == [2]
 
 
-@target(any_files, few=20)
+@target(any_files, few=20, many=20_000)
 def test_any_folder_opens_or_says_why(files):
     folder = written(files)
     found = ModelFiles("any", folder, "folder")
@@ -184,7 +184,7 @@ def test_any_folder_opens_or_says_why(files):
             use()
 
 
-@target(template, few=30)
+@target(template, few=30, many=20_000)
 def test_any_template_renders_or_says_why(text):
     with contextlib.suppress(ModelError):
         pieces = split(text, TURNS)
@@ -197,7 +197,7 @@ def configured(odd: Odd) -> Files:
     return {**files, "config.json": dumped(config)}
 
 
-@target(configured, few=6, many=2_000)
+@target(configured, few=8, many=2_000)
 def test_transformers_gets_no_further_with_an_odd_configuration(files):
     with contextlib.suppress(ModelError):
         open_huggingface(ModelFiles("any", written(files), "folder"), device="cpu")
