@@ -24,7 +24,7 @@ MUTATIONS = {
         "files/test_atomic.py files/test_source.py",
     ),
     "4 messages are on stdout": (
-        *("cli/streams.py", 'f"specedit: {harmless(message)}", file=sys.stderr', "message"),
+        *("cli/streams.py", "sys.stderr), file=sys.stderr, flush", "sys.stderr), flush"),
         "cli/test_cli_edit.py",
     ),
     "5 a filter that fails returns nothing": (
