@@ -260,7 +260,6 @@ def job_of(
         divisible=False,
         findings=guess.findings,
         partial=True,
-        rated=False,
     )
 
 
