@@ -6,7 +6,6 @@ Paths, tables and JSON go to stdout, the rest to stderr.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
@@ -260,35 +259,8 @@ def pull(name: Name = None) -> None:
         raise
     state = "is already here" if here else "is here"
     say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
-    _say_speed(files.name)
-    _offer_drafter(files.name)
-
-
-def _say_speed(name: str) -> None:
-    """The row of a model in `suggest`."""
-    if own := [row for row in _rows()[1] if row.entry.name == name]:
+    if own := [row for row in _rows()[1] if row.entry.name == files.name]:
         _show_rows(own)
-
-
-def _offer_drafter(target: str) -> None:
-    """Offer the small model that drafts for a large one: a question at a terminal, else a hint."""
-    from specedit.cli.targets import confirmed
-    from specedit.models import catalogue, resolve
-    from specedit.models.store import sized
-
-    entry = catalogue.find(target)
-    drafter = catalogue.find(entry.drafter) if entry else None
-    if drafter is None:
-        return
-    if resolve.local(drafter.name) is None:
-        what = f"{drafter.name} ({sized(drafter.size)}) drafts for it: new text comes faster"
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            say(f"{what}. Fetch it: `specedit model pull {drafter.name}`")
-            return
-        if not confirmed(f"{what}. Fetch it too?"):
-            return
-        _fetched(drafter.name)
-    say(f"Use both with `--model {target} --draft-model {drafter.name}`")
 
 
 @app.command()
@@ -432,7 +404,7 @@ def _watching() -> Iterator[Report]:
     def report(step: FetchProgress) -> None:
         if step.note:
             say(f"{step.name}: {step.note}")
-        live.emit(Loading(step.title, step.done, step.total, "bytes"))
+        live.emit(Loading(step.title, step.done, step.total))
 
     with Live(terminal()) as live:
         yield report

@@ -266,33 +266,6 @@ def _are_in_prose(text: str, language: Language, places: Sequence[int]) -> bool:
     return True
 
 
-_IMPORTS = {  # types of statements that import
-    *("import_statement", "import_from_statement", "future_import_statement"),  # Python, JavaScript
-    *("import_declaration", "using_directive", "use_declaration"),  # Go and Java, C#, Rust
-}
-_SORT_IMPORTS = re.compile(  # and nothing else
-    r"(?i)\W*(?:please )?(?:sort|order|organi[sz]e) (?:(?:all|the) )*"
-    r"(?:imports|usings|use statements)\W*"
-)
-
-
-def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
-    """The lines of the import statements, where sorting them is all that is asked for; None where
-    it is not, or where there are none."""
-    if source.language is None or not _SORT_IMPORTS.fullmatch(instruction):
-        return None
-    first = last = None
-    for node in grow(source.text, source.language).children:
-        if node.type in _IMPORTS:
-            first, last = first or node, node
-        elif node.named and first and "comment" not in node.type:
-            break
-    if first is None or last is None:
-        return None
-    before = source.text.encode("utf-8", "surrogatepass")[: last.end].rstrip(b"\n")
-    return first.line, before.count(b"\n") + 1
-
-
 _ASKS = re.compile(
     r"(?i)^\W*(?:please\s+|(?:can|could|would) you (?:please )?)?"
     r"(?:explain|why(?! not| don't)|tell me|walk me through|help me understand"

@@ -62,7 +62,7 @@ def typed() -> str | None:
 
 
 MAX_PAGE_COLUMNS = 100  # columns of a page: longer lines are hard to read
-PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((\w+)\.md\)")
 _HEAD_STYLES = (("diff ", "bold"), ("--- ", "bold"), ("+++ ", "bold"))
 _LINE_STYLES = (("@@", "cyan"), ("+", "green"), ("-", "red"), ("\\", "dim"))
@@ -92,7 +92,7 @@ def show_page(text: str) -> None:
     from rich.markdown import Markdown
 
     console = Console(markup=False, emoji=False, highlight=False)
-    shown = _LINK.sub(r"`specedit help \1`", PICTURE.sub("", text))
+    shown = _LINK.sub(r"`specedit help \1`", _PICTURE.sub("", text))
     page = Markdown(shown, code_theme="ansi_dark", inline_code_theme=None, hyperlinks=False)
     console.print(page, width=min(console.width, MAX_PAGE_COLUMNS))
 
