@@ -217,7 +217,8 @@ def rename_tree(
         add(files, path, moved, collisions=exists)
     if target is None and len(declared) > 1 and files and (text := _several(project, name, every)):
         first = next(iter(files))
-        files[first] = replace(files[first], notes=(doubt(text, (), "unsure" if owner else SEVERAL), *files[first].notes))
+        note = doubt(text, kind="unsure" if owner else SEVERAL)
+        files[first] = replace(files[first], notes=(note, *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     unchanged = {path: findings for path, findings in left.items() if findings}
     return TreeRename(name, new, ordered, unchanged, declared, moves)
