@@ -197,23 +197,6 @@ def _zig(arguments: list[str], folder: Path, work: Path) -> None:
         print(done.stderr.strip(), file=sys.stderr)
 
 
-MAN_PAGES = """
-import sys, pathlib
-from specedit.cli import every_command
-from specedit.manual import man_pages
-for name, text in man_pages(every_command()):
-    pathlib.Path(sys.argv[1], name).write_text(text, "utf-8")
-"""
-
-
-def make_man_pages(root: Path, folder: Path) -> list[Path]:
-    """Write a manual page for each command; none where typer is not installed."""
-    folder.mkdir()
-    command = [sys.executable, "-B", "-c", MAN_PAGES, str(folder)]
-    subprocess.run(command, cwd=root, capture_output=True, check=False)
-    return sorted(folder.iterdir())
-
-
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
     """Puts the library, or the reason why there is none, into a wheel or an editable tree."""
 
@@ -223,8 +206,6 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg,unused-ignore]
         wish, root = os.environ.get("SPECEDIT_BUILD", ""), Path(self.root)
         editable = version == "editable"
         self._made = root / KERNELS if editable else Path(tempfile.mkdtemp())
-        for path in () if editable else make_man_pages(root, self._made / "man"):
-            build_data["shared_data"][str(path)] = f"share/man/man1/{path.name}"
         try:
             if wish == NONE:
                 raise CannotBuild("SPECEDIT_BUILD=none asked for the package without it")

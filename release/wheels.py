@@ -1,6 +1,6 @@
 """Build the source distribution and the wheels of every platform on one machine, and check them.
 
-    python -m pip install hatchling typer ziglang==VERSION lief twine
+    python -m pip install hatchling ziglang==VERSION lief twine
     python -m release.wheels [-o dist] [--once] [TAG...]
 
 The commit's files are built, not those of the work tree. Everything is built twice, in two folders,
@@ -142,8 +142,6 @@ def check(wheel: Path, tag: str, folders: list[Path]) -> None:
     libraries = [name for name in contents if name.endswith((".so", ".dylib", ".dll"))]
     if [Path(name).name for name in libraries] != [target.library]:
         problems.append(f"its libraries are {libraries}")
-    if not any("/share/man/man1/specedit.1" in name for name in contents):
-        problems.append("it has no manual pages")
     for name in libraries:
         problems += unfit(contents[name], tag)
         if os.fsencode(tempfile.gettempdir()) in contents[name]:

@@ -120,10 +120,7 @@ class Editor:
         return replace(edit, status="edited", written=True)
 
     def _run(
-        self,
-        file: str | Path | Source,
-        planner: Callable[[Source], Job | Edit],
-        sink: Sink | None,
+        self, file: str | Path | Source, planner: Callable[[Source], Job | Edit], sink: Sink | None
     ) -> Edit:
         """With the setting `test`, each try is in the work tree while the command runs, and none of
         them afterwards."""

@@ -173,11 +173,8 @@ def _converted(settings: Settings, files: store.ModelFiles, root: Path, kernel: 
     curves = root / cost.CURVES_FILE
     threads = thread_count(settings.threads)
     start, end = f"{files.digest or files.name} exact ", f", {kernel} cpu {threads}"
-    widths = [
-        points
-        for key, points in cost.curves(curves).items()
-        if key.startswith(start) and key.endswith(end)
-    ]
+    known = cost.curves(curves).items()
+    widths = [points for key, points in known if key.startswith(start) and key.endswith(end)]
     if not widths:
         yield Fact("cost curve", "not measured yet", "The first edit measures it.", NOTE)
         return
@@ -191,19 +188,18 @@ def _memory(entry: catalogue.Listed | None, weights: str) -> Fact:
     machine = catalogue.this_machine(default_threads().number)
     rows = catalogue.rows(machine)
     text = store.sized(machine.memory) if machine.memory else "the system does not tell"
-    for row in rows:
-        if row.entry is not entry:
-            continue
-        four = weights == "int4" or (weights == "auto" and not row.fits_int8)
-        needed = row.entry.memory_int4 if four else row.entry.memory
-        text += f"; {row.entry.name} needs {store.sized(needed)} with int{4 if four else 8}"
-        if row.fits and not (four or row.fits_int8):
-            return Fact("memory", text, "Use --weights int4.", NOTE)
-        if not row.fits:
-            best = catalogue.best(rows)
-            use = f"Use {best.entry.name}" if best.fits else "No known model fits"
-            return Fact("memory", text, f"{use}; see specedit model suggest.", NOTE)
-    return Fact("memory", text)
+    row = next((row for row in rows if row.entry is entry), None)
+    if row is None:
+        return Fact("memory", text)
+    four = weights == "int4" or (weights == "auto" and not row.fits_int8)
+    needed = row.entry.memory_int4 if four else row.entry.memory
+    text += f"; {row.entry.name} needs {store.sized(needed)} with int{4 if four else 8}"
+    if not row.fits:
+        best = catalogue.best(rows)
+        use = f"Use {best.entry.name}" if best.fits else "No known model fits"
+        return Fact("memory", text, f"{use}; see specedit model suggest.", NOTE)
+    advice = "" if four or row.fits_int8 else "Use --weights int4."
+    return Fact("memory", text, advice, NOTE if advice else OK)
 
 
 def _server(settings: Settings) -> Facts:
@@ -218,11 +214,9 @@ def _server(settings: Settings) -> Facts:
         return
     memory = store.sized(client.status(record)["memory_bytes"])
     text = f"process {record.pid}, version {record.version}, model {record.model}, {memory}"
-    if client.answers(record, settings):
-        yield Fact("server", text)
-    else:
-        advice = "It has other settings than these: specedit serve --background --replace"
-        yield Fact("server", text, advice, NOTE)
+    other = "It has other settings than these: specedit serve --background --replace"
+    advice = "" if client.answers(record, settings) else other
+    yield Fact("server", text, advice, NOTE if advice else OK)
 
 
 def _git() -> Facts:

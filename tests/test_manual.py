@@ -24,7 +24,6 @@ from hook_repository import START
 
 from specedit import cli, manual, settings
 from specedit.integrations.hook.hook_rules import rules
-from specedit.manual import man_pages, site
 from specedit.view.terminal import show_page
 
 Done = subprocess.CompletedProcess[bytes]
@@ -384,23 +383,3 @@ def test_guarantee_7_help_imports_neither_torch_nor_grammars():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
-
-
-def test_the_site_holds_each_page_as_html():
-    pages = dict(site(cli.every_command()))
-    for name in manual.TOPICS:
-        assert f'<h1 id="{name}-' in pages[f"{name}.html"]
-        assert pages[f"{name}.html"].count("doctype") == 1
-
-
-def test_each_command_has_a_manual_page_with_its_options():
-    pages = dict(man_pages(cli.every_command()))
-    assert {"specedit.1", "specedit-edit.1", "specedit-model-pull.1"} <= pages.keys()
-    assert r"\-\-check\-with" in pages["specedit-edit.1"], "those that --help hides, too"
-    assert r"\-\-detached" not in pages["specedit-serve.1"]
-    macros = {"TH", "SH", "TP", "B"}
-    for text in pages.values():
-        assert {
-            line[1:].split()[0] for line in text.splitlines() if line[:1] in (".", "'")
-        } <= macros
-        assert len(re.findall(r"^\.SH (NAME|SYNOPSIS|DESCRIPTION)$", text, re.M)) == 3

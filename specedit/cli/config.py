@@ -18,8 +18,8 @@ from specedit.cli.streams import put, put_object, say
 from specedit.errors import DONE, FAILED, InputError, SpeceditError, UsageError
 from specedit.settings import Resolved, checked, find_pyproject, here, layers, names, nearest
 from specedit.settings.table import about
+from specedit.view.terminal import between_words, show_page, show_table
 from specedit.view.terminal import name as visible
-from specedit.view.terminal import show_page, show_table
 
 
 @settings_options("json")
@@ -128,9 +128,9 @@ def doctor(as_json: AsJson = False) -> int:
         put_object({"works": works, "lines": [asdict(line) for line in facts]})
     else:
         for line in facts:
-            put(f"{line.state:<6} {line.topic:<10} {line.text}\n")
-            if line.advice:
-                put(f"{'':18}{line.advice}\n")
+            rows = (f"{line.state:<6} {line.topic:<10} {line.text}", f"{'':18}{line.advice}")
+            for row in rows[: 1 + bool(line.advice)]:
+                put(f"{between_words(row, sys.stdout, 18)}\n")
     return DONE if works else FAILED
 
 
@@ -193,9 +193,6 @@ def _list() -> None:
         put(f"{place}\t{state}\n")
 
 
-ELSEWHERE = "Name another file or folder for it."
-
-
 def view(
     trace: str = argument("TRACE", "A file of --trace"),
     output: str | None = option(
@@ -203,7 +200,8 @@ def view(
     ),
 ) -> int:
     """Make an HTML page of a trace, and print its path."""
-    from specedit.view.html import page
+    from specedit.files import atomic
+    from specedit.view.html import GENERATOR, page
     from specedit.view.trace import read
 
     source = Path(trace)
@@ -212,47 +210,32 @@ def view(
         put(text)
         return DONE
     target = Path(output) if output else source.with_suffix(".html")
+    hint = "-o names another file for the page."
     if target.exists() and (output is None or target.samefile(source)):
-        _refuse_foreign(target)
-    _write(target, text, stat.S_IMODE(source.stat().st_mode) & 0o666)  # readable as its trace is
-    typer.echo(target)
-    return DONE
-
-
-def _refuse_foreign(target: Path) -> None:
-    from specedit.view.html import GENERATOR
-
-    if GENERATOR not in target.read_bytes()[:2000].decode("utf-8", "replace"):
-        raise InputError(
-            f"{target}: exists and was not made by specedit; nothing was written",
-            hint=ELSEWHERE,
-        )
-
-
-def _write(target: Path, text: str, mode: int) -> None:
-    from specedit.files import atomic
-
+        start = target.read_bytes()[:2000].decode("utf-8", "replace")
+        if GENERATOR not in start:
+            raise InputError(
+                f"{target}: exists and was not made by specedit; nothing was written", hint=hint
+            )
+    mode = stat.S_IMODE(source.stat().st_mode) & 0o666  # readable as its trace is
     try:
         atomic.whole(target, text.encode("utf-8"), mode)
     except OSError as error:
         raise InputError(
-            f"{target}: the page cannot be written: {error.strerror}", hint=ELSEWHERE
+            f"{target}: the page cannot be written: {error.strerror}", hint=hint
         ) from error
+    typer.echo(target)
+    return DONE
 
 
 def help(
     topic: str | None = argument(
         None, "A page of the manual, or a command", None, show_default=False
     ),
-    site: Path | None = option(
-        None, "Write all pages as HTML files to this folder", "--html", metavar="DIR"
-    ),
 ) -> int:
     """Show a page of the manual, or the list of its topics."""
     from specedit import manual
 
-    if site is not None:
-        return _write_site(site)
     if topic is not None:
         show_page(manual.page(manual.topic(topic)))
         return DONE
@@ -262,18 +245,4 @@ def help(
     for known, subject in topics:
         print(f"  {known:<{width}}  {subject}")
     print("\nspecedit COMMAND --help lists the flags of a command.")
-    return DONE
-
-
-def _write_site(folder: Path) -> int:
-    from specedit.cli import every_command
-    from specedit.manual import site
-
-    files = [(folder / name, text) for name, text in site(every_command())]
-    for target, _ in files:
-        if target.exists():
-            _refuse_foreign(target)
-    for target, text in files:
-        _write(target, text, 0o644)
-    typer.echo(files[0][0])
     return DONE

@@ -7,8 +7,8 @@ The warm server's addresses go to stderr, `status` to stdout.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -18,7 +18,6 @@ from specedit.cli.streams import put, put_object, say
 from specedit.edit.backend import Event
 from specedit.engines.base import Prefill
 from specedit.errors import DONE, ServerError, UsageError
-from specedit.files.git import is_too_wide, real
 from specedit.files.startup import home
 from specedit.server import runtime
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
@@ -56,9 +55,6 @@ def serve(
     token: str = option(
         "", "Require this token, not your own", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
     ),
-    root: list[str] | None = option(
-        None, "Let agents write in this folder over /mcp; repeat for more", metavar="FOLDER"
-    ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"
     ),
@@ -82,7 +78,6 @@ def serve(
     on `specedit serve stop`, or in the background after some time without work."""
     if context.invoked_subcommand is not None:
         return 0
-    from specedit.integrations.mcp import AgentEndpoint
     from specedit.server.service import PORT, Options, RunningError
     from specedit.server.service import serve as run
 
@@ -99,7 +94,6 @@ def serve(
         idle_s=idle_minutes * 60,
         background=background or detached,
         aliases=tuple(dict.fromkeys(alias or ())),
-        roots=tuple(map(_root_of_agents, root or ())),
     )
     folder = runtime_folder()
     if background:
@@ -110,7 +104,7 @@ def serve(
         client.stop(folder, record)
         say(f"the server (process {record.pid}) was replaced")
     try:
-        return run(settings, _with_token(options), folder, _listening, AgentEndpoint)
+        return run(settings, _with_token(options), folder, _listening)
     except RunningError as error:
         if detached:  # another client was first: its server is used
             return 0
@@ -134,6 +128,8 @@ def _background(
     with folder.lock("start.lock"):
         record = folder.record()
         if record is not None and _serves(record, settings, options):
+            started = time.localtime(time.time() - client.status(record)["uptime_s"])
+            say(f"already running since {time.strftime('%H:%M', started)}, model {record.model}")
             return _loaded(folder, record)
         if replaces and record is not None:
             client.stop(folder, record)
@@ -149,7 +145,6 @@ def _background(
             flags += ["--port", str(options.port)]
         flags += ["--idle-minutes", f"{options.idle_s / 60:g}"]
         flags += [word for name in options.aliases for word in ("--alias", name)]
-        flags += [word for name in options.roots for word in ("--root", name)]
         record = client.launch(folder, settings, flags, options.token)
     return _loaded(folder, record)
 
@@ -162,22 +157,12 @@ def _with_token(options: Options) -> Options:
     return options if named else replace(options, token=runtime.own_token())
 
 
-def _root_of_agents(name: str) -> str:
-    """A folder that agents may write in: none above the user's home, nor that."""
-    root = real(Path(name).absolute())
-    if not root.is_dir() or is_too_wide(root):
-        raise UsageError(f"--root {shown(name)} is not a folder, or holds your home.")
-    return str(root)
-
-
 def _serves(record: ServerRecord, settings: Settings, options: Options) -> bool:
     """Whether a running server answers as the settings ask, and where the options ask."""
     from specedit.server.client import address, answers
     from specedit.server.service import is_loopback
 
     if not answers(record, settings) or not {*options.aliases} <= {*record.aliases}:
-        return False
-    if not {*options.roots} <= {*record.roots}:
         return False
     if options.port is None or not record.url:
         return options.port is None
@@ -236,7 +221,6 @@ def _listening(record: ServerRecord) -> None:
             is_own = record.token == runtime.own_token()
             own = f" in {home() / runtime.TOKEN_FILE}" if is_own else ""
             say(f"TCP clients send the token{own} as their API key")
-            say(f"agents find tools at {record.url}/mcp")
 
 
 def _table(state: dict[str, Any]) -> str:

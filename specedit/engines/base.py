@@ -177,10 +177,7 @@ def appeared(prediction: Sequence[int], completion: Sequence[int]) -> int:
     end = 0
     while end < most - start and prediction[-1 - end] == completion[-1 - end]:
         end += 1
-    middle = (
-        prediction[start : len(prediction) - end],
-        completion[start : len(completion) - end],
-    )
+    middle = (prediction[start : len(prediction) - end], completion[start : len(completion) - end])
     short, long = sorted(middle, key=len)
     # Crochemore and others, 2001: a zero bit per matched position of `short`
     positions: dict[int, int] = {}

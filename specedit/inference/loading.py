@@ -113,7 +113,7 @@ def fetched(model: str, settings: Settings, report: Report) -> ModelFiles:
 
 
 def _report(emit: Emit, step: FetchProgress) -> None:
-    emit(Loading(step.note or step.title, step.done, step.total, "bytes"))
+    emit(Loading(step.note or step.title, step.done, step.total))
 
 
 def _engine(

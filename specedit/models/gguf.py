@@ -109,13 +109,10 @@ def open_gguf(path: Path, *, arrays: bool = True, whole: int = 0) -> Gguf:
     paths = [path] if whole else parts_of(path)
     first, *others = (_open_one(part, arrays, whole) for part in paths)
     for index, other in enumerate(others, 1):
-        if other.metadata.get("split.no") != index or not first.tensors.keys().isdisjoint(
-            other.tensors
-        ):
-            raise ModelError(
-                f"{other.path} is not part {index + 1} of the model in {paths[0].name}.",
-                hint=REFETCH,
-            )
+        again = not first.tensors.keys().isdisjoint(other.tensors)
+        if again or other.metadata.get("split.no") != index:
+            message = f"{other.path} is not part {index + 1} of the model in {paths[0].name}."
+            raise ModelError(message, hint=REFETCH)
         infos = {name: replace(info, part=index) for name, info in other.tensors.items()}
         first = replace(first, tensors=first.tensors | infos, files=first.files + other.files)
     count = first.metadata.get("split.tensors.count", len(first.tensors))
@@ -137,15 +134,13 @@ def _open_one(path: Path, arrays: bool, whole: int = 0) -> Gguf:
         try:
             return Gguf(path, *_header(path, data, file.size, arrays), (file,))
         except (struct.error, ValueError, IndexError) as error:
-            if isinstance(error, struct.error | _PastTheEnd) and size < min(
-                file.size, MAX_HEADER_BYTES
-            ):
+            most = min(file.size, MAX_HEADER_BYTES)
+            if size < most and isinstance(error, struct.error | _PastTheEnd):
                 size *= 2
                 continue
             reason = "it is cut off" if isinstance(error, struct.error) else error
-            raise ModelError(
-                f"{path} has a damaged GGUF header ({reason}).", hint=REFETCH
-            ) from error
+            message = f"{path} has a damaged GGUF header ({reason})."
+            raise ModelError(message, hint=REFETCH) from error
 
 
 def opened(path: Path, whole: int = 0) -> regular.LargeFile:
@@ -221,8 +216,11 @@ def _tensors(
         if name in tensors:
             raise ValueError(f"tensor {name[:60]!r} is there twice")
         if kind not in READABLE:
+            from gguf import GGMLQuantizationType as Known
+
+            type_name = Known(kind).name if kind in Known._value2member_map_ else f"number {kind}"
             raise ModelError(
-                f"{path}: tensor {name} has type {_type_name(kind)}, which cannot be read.",
+                f"{path}: tensor {name} has type {type_name}, which cannot be read.",
                 hint="Types that can be read: " + ", ".join(n for n, _, _ in READABLE.values()),
             )
         info = TensorInfo(name, dimensions, kind, start + offset)
@@ -247,15 +245,6 @@ def _within(at: int) -> None:
     """An error for an endless header: it is read into memory."""
     if at > MAX_HEADER_BYTES:
         raise ValueError(f"it is longer than {MAX_HEADER_BYTES:,} bytes")
-
-
-def _type_name(kind: int) -> str:
-    from gguf import GGMLQuantizationType
-
-    try:
-        return GGMLQuantizationType(kind).name
-    except ValueError:
-        return f"number {kind}"
 
 
 def _string(data: bytearray, at: int) -> tuple[str, int]:

@@ -65,28 +65,20 @@ def vocabulary_difference(own: Tokenizer, other: Tokenizer) -> str | None:
     """How two vocabularies differ; None if every id stands for the same text."""
     if own.specials != other.specials:
         return "its special tokens differ"
-    texts, others = _texts(own), _texts(other)
-    if texts == others:
-        return None
+    # Without the ids that have no text: a file may have any number
+    pieces = (enumerate(tokenizer.pieces) for tokenizer in (own, other))
+    texts, others = ({id: piece for id, piece in each if piece} for each in pieces)
     if len(texts) != len(others):
         return f"its vocabulary has {len(texts):,} tokens, not {len(others):,}"
-    return "its tokens differ"
+    return None if texts == others else "its tokens differ"
 
 
-def _texts(tokenizer: Tokenizer) -> dict[int, bytes]:
-    """The text of each id, without the ids that have none: a file may have any number."""
-    return {id: piece for id, piece in enumerate(tokenizer.pieces) if piece}
-
-
+WEIGHTS = (".gguf", ".safetensors")  # how files of models end
 _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
 def resolve(
-    model: str,
-    *,
-    home: Path | None = None,
-    report: Report = unreported,
-    use: Use | None = None,
+    model: str, *, home: Path | None = None, report: Report = unreported, use: Use | None = None
 ) -> ModelFiles:
     """The model's files, downloaded where they are not here. `use` may convert weights while they
     are fetched, and delete those of a folder."""
@@ -124,7 +116,7 @@ def _present(model: str, root: Path, report: Report) -> ModelFiles | None:
         return _of_catalogue(entry, root, report)
     path = Path(os.path.expanduser(model))  # noqa: PTH111  (an unknown user stays a word)
     match = _HUB_ID.fullmatch(model)
-    if model.startswith(("./", "../")) or (":" not in model and _is_file(model)):
+    if model.startswith(("./", "../")) or (":" not in model and model.endswith(WEIGHTS)):
         match = None
     if model and os.path.exists(path):  # noqa: PTH110  (no name is too long to be asked about)
         if match:  # a cloned repository could have such a folder and so replace the hub's model
@@ -141,13 +133,9 @@ def _present(model: str, root: Path, report: Report) -> ModelFiles | None:
     return _files(slot, record) if record else None
 
 
-def _is_file(model: str) -> bool:
-    return model.endswith((".gguf", ".safetensors"))
-
-
 def unknown(model: str) -> ModelError:
     """The error for an unknown name, with the nearest names."""
-    if "/" in model or "\\" in model or _is_file(model):
+    if "/" in model or "\\" in model or model.endswith(WEIGHTS):
         return ModelError(
             f"no such model file or folder: {model}",
             hint="A hub id is written owner/name, or owner/name:file.gguf for one GGUF file.",
@@ -204,9 +192,7 @@ def _of_path(path: Path, root: Path, report: Report) -> ModelFiles:
     with contextlib.suppress(OSError, ValueError):
         sha256 = regular.read(memory).decode().strip()
     if len(sha256) != 64:
-        digests = {}
-        for part in parts:
-            digests[part.name] = hashed(part, path.stem, report=report)
+        digests = {part.name: hashed(part, path.stem, report=report) for part in parts}
         sha256 = digests[path.name] if len(parts) == 1 else folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())

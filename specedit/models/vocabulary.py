@@ -409,22 +409,16 @@ def _sentence_pieces(
         raise ModelError(f"{fields.path} carries no usable vocabulary", hint=_OTHER)
     merges: list[tuple[float, int, int, str, str]] = []
     for id, token in plain.items():
-        for cut in range(1, len(token)):
-            left, right = token[:cut], token[cut:]
+        for left, right in ((token[:cut], token[cut:]) for cut in range(1, len(token))):
             if left in vocabulary and right in vocabulary:
                 merges.append((-scores[id], vocabulary[left], vocabulary[right], left, right))
     merges.sort()
+    pairs = [(left, right) for *_, left, right in merges]
+    vocabulary[tokens[unknown]] = unknown
+    how = {"unk_token": tokens[unknown], "fuse_unk": True, "byte_fallback": True}
     core = guarded(
         f"{fields.path} has a damaged vocabulary",
-        lambda: Core(
-            models.BPE(
-                vocab=vocabulary | {tokens[unknown]: unknown},
-                merges=[(left, right) for *_, left, right in merges],
-                unk_token=tokens[unknown],
-                fuse_unk=True,
-                byte_fallback=True,
-            )
-        ),
+        lambda: Core(models.BPE(vocab=vocabulary, merges=pairs, **how)),
     )
     core.normalizer = normalizers.Replace(" ", "▁")
     return _encoder(core)

@@ -9,31 +9,26 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive
+from starlette.types import ASGIApp
 
 from specedit.edit.backend import Answer, Loading, ModelInfo, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import stored
 from specedit.inference.model import CACHE_BYTES
 from specedit.server import protocol
-from specedit.server.chat_request import (
-    ChatRequest,
-    Completion,
-    StreamedText,
-    check_size,
-)
+from specedit.server.chat_request import ChatRequest, Completion, StreamedText, check_size
 from specedit.server.protocol import RefusedError, refusal_of
 from specedit.server.runtime import ServerRecord
 from specedit.server.worker import Ended, Item, Ticket, Worker
@@ -60,10 +55,6 @@ class Limits:
     drain_s: float = 5.0
 
 
-class ClientGoneError(Exception):
-    """The client closed its connection."""
-
-
 async def read_body(request: Request, limits: Limits) -> bytes:
     """The whole body, if it is not too large and does not arrive too slowly. One that is too large
     is read to its end, within limits, and dropped: a client that is cut off reads no answer."""
@@ -74,7 +65,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     try:
         async with asyncio.timeout(limits.drain_s if too_large else limits.body_s) as deadline:
             if not (too_large and request.headers.get("expect")):
-                async for part in _parts(request):
+                async for part in request.stream():
                     parts.append(part)
                     size += len(part)
                     if size > limits.body_bytes and not too_large:
@@ -92,26 +83,6 @@ async def read_body(request: Request, limits: Limits) -> bytes:
         message = f"The body is larger than {limits.body_bytes >> 20} MiB."
         raise RefusedError(413, message, code="body_too_large", headers=_CLOSE)
     return b"".join(parts)
-
-
-async def _parts(request: Request) -> AsyncIterator[bytes]:
-    while True:
-        message: Any = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGoneError
-        yield message.get("body", b"")
-        if not message.get("more_body", False):
-            return
-
-
-def replayed(receive: Receive, *messages: Message) -> Receive:
-    """A `receive` that begins with messages which were read already."""
-    left = iter(messages)
-
-    async def again() -> Message:
-        return next(left, None) or await receive()
-
-    return again
 
 
 def respond(refusal: RefusedError) -> JSONResponse:
@@ -138,7 +109,7 @@ async def openai_chunks(
     """OpenAI's stream. With `include_usage` every chunk but the last has a null usage."""
     text = StreamedText(stop)
     null_usage: dict[str, Any] = {"usage": None} if include_usage else {}
-    yield _sse(completion.chunk(completion.opening) | null_usage)
+    yield _sse(completion.chunk({"role": "assistant", "content": ""}) | null_usage)
     async with aclosing(source) as items:
         async for item in items:
             match item:
@@ -146,12 +117,11 @@ async def openai_chunks(
                     yield b": still here\n\n"
                 case Written():
                     if ready := text.add(item):
-                        yield _sse(completion.chunk(completion.delta(ready)) | null_usage)
+                        yield _sse(completion.chunk({"content": ready}) | null_usage)
                 case Answer():
                     if rest := text.rest(item):
-                        yield _sse(completion.chunk(completion.delta(rest)) | null_usage)
-                    last = completion.chunk(completion.delta(""), item.reason)
-                    yield _sse(last | null_usage)
+                        yield _sse(completion.chunk({"content": rest}) | null_usage)
+                    yield _sse(completion.chunk({}, item.reason) | null_usage)
                     if include_usage:
                         yield _sse(completion.usage_chunk(item))
                     yield b"data: [DONE]\n\n"
@@ -209,20 +179,13 @@ class Streaming(Response):
             async with aclosing(self._source) as source:
                 async for piece in source:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
-        except ClientGoneError:
+        except ClientDisconnect:
             pass
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def _sse(data: dict[str, Any]) -> bytes:
     return b"data: " + protocol.dump(data) + b"\n"
-
-
-class Tools(Protocol):
-    """The tools for agents, which this package does not import."""
-
-    async def handler(self) -> ASGIApp: ...
-    def stop(self) -> None: ...
 
 
 @dataclass(eq=False)
@@ -233,12 +196,10 @@ class Api:
     settings: Settings
     record: ServerRecord
     limits: Limits
-    tools: Tools | None = None
     created: float = field(default_factory=time.time)
     stopping: threading.Event = field(default_factory=threading.Event)
 
     def routes(self) -> list[Route]:
-        agents = Route(protocol.MCP, self._agents, methods=["POST", "GET", "DELETE"])
         table: list[tuple[str, str, Endpoint]] = [
             ("POST", "/v1/chat/completions", self._chat),
             ("GET", "/v1/models", self._list_models),
@@ -249,8 +210,7 @@ class Api:
             ("GET", protocol.STATUS, self._status),
             ("POST", protocol.STOP, self._end),
         ]
-        routes = [Route(path, do, methods=[method]) for method, path, do in table]
-        return [agents, *routes] if self.tools else routes
+        return [Route(path, do, methods=[method]) for method, path, do in table]
 
     async def _chat(self, request: Request) -> Response:
         asked = ChatRequest.read(await read_body(request, self.limits))
@@ -301,7 +261,7 @@ class Api:
                         yield None
                         continue
                     if item is None:
-                        raise ClientGoneError
+                        raise ClientDisconnect
                     yield item
                     if isinstance(item, Ended):
                         return
@@ -374,14 +334,6 @@ class Api:
             }
         )
 
-    async def _agents(self, request: Request) -> ASGIApp:
-        """A message of an agent's client; the SDK's app gets the body that was read here."""
-        body = await read_body(request, self.limits)
-        self.worker.active = time.monotonic()  # the server is not idle
-        assert self.tools is not None
-        handler, whole = await self.tools.handler(), {"type": "http.request", "body": body}
-        return lambda scope, receive, send: handler(scope, replayed(receive, whole), send)
-
     async def _end(self, request: Request) -> Response:
         self.stopping.set()
         return JSONResponse({"stopping": True})
@@ -401,7 +353,7 @@ async def _error(request: Request, error: Exception) -> Response:
                 message = f"{path} {REMOVED[path]}"
             headers = tuple((error.headers or {}).items())
             return respond(RefusedError(error.status_code, message, headers=headers))
-    return PlainTextResponse("", 499)  # ClientGoneError
+    return PlainTextResponse("", 499)  # ClientDisconnect
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
@@ -409,7 +361,7 @@ def _fields(value: object, *names: str) -> dict[str, Any]:
 
 
 def make_app(api: Api) -> ASGIApp:
-    errors = (RefusedError, SpeceditError, HTTPException, ClientGoneError)
+    errors = (RefusedError, SpeceditError, HTTPException, ClientDisconnect)
     return Starlette(routes=api.routes(), exception_handlers=dict.fromkeys(errors, _error))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, NoReturn, Self
+from typing import Annotated, Any, Literal, NoReturn, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -35,19 +35,14 @@ def _texts(value: Any) -> tuple[str, ...]:
         return (value,)
     if not isinstance(value, list) or not value:
         raise PydanticCustomError("text", "expected a string or an array of text parts")
-    return tuple(_text_part(part) for part in value)
-
-
-def _text_part(part: Any) -> str:
-    if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+    for part in value:
         kind = part.get("type") if isinstance(part, dict) else type(part).__name__
-        raise PydanticCustomError(
-            "text", "only text parts are supported, not {kind}", {"kind": kind}
-        )
-    if part.get("type") != "text" or set(part) != {"type", "text"}:
-        raise PydanticCustomError("text", "a text part has a type, which is 'text', and a text")
-    text: str = part["text"]
-    return text
+        if not isinstance(part, dict) or not isinstance(part.get("text"), str):
+            message = "only text parts are supported, not {kind}"
+            raise PydanticCustomError("text", message, {"kind": kind})
+        if kind != "text" or set(part) != {"type", "text"}:
+            raise PydanticCustomError("text", "a text part has a type, which is 'text', and a text")
+    return tuple(part["text"] for part in value)
 
 
 def _absent(value: Any) -> None:
@@ -248,8 +243,6 @@ def invalid(param: str, message: str, code: str = "invalid_value") -> NoReturn:
 class Completion:
     """OpenAI's objects for one chat request."""
 
-    opening: ClassVar[dict[str, Any]] = {"delta": {"role": "assistant", "content": ""}}
-
     def __init__(self, model: str, fingerprint: str) -> None:
         self._head = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
@@ -258,10 +251,6 @@ class Completion:
             "system_fingerprint": fingerprint,
         }
 
-    def delta(self, text: str) -> dict[str, Any]:
-        """The part of a choice that holds a piece of a stream; "" in the last one."""
-        return {"delta": {"content": text} if text else {}}
-
     def whole(self, answer: Answer) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": answer.text}
         message |= {"refusal": None, "annotations": []}
@@ -269,7 +258,8 @@ class Completion:
         return self._object("chat.completion", choice) | {"usage": _usage(answer)}
 
     def chunk(self, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-        return self._object("chat.completion.chunk", {**delta, "finish_reason": reason})
+        choice = {"delta": delta, "finish_reason": reason}
+        return self._object("chat.completion.chunk", choice)
 
     def usage_chunk(self, answer: Answer) -> dict[str, Any]:
         """The last chunk of a stream with `stream_options.include_usage`."""

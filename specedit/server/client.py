@@ -19,15 +19,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
-from specedit.edit.backend import (
-    Answer,
-    Backend,
-    Emit,
-    Loading,
-    ModelInfo,
-    Plan,
-    Ready,
-)
+from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import regular, stored
 from specedit.server import protocol
@@ -93,11 +85,7 @@ def answer(
 
 
 def lines(
-    record: ServerRecord,
-    path: str,
-    body: bytes,
-    method: str = "POST",
-    timeout_s: float = SILENCE_S,
+    record: ServerRecord, path: str, body: bytes, method: str = "POST", timeout_s: float = SILENCE_S
 ) -> Generator[dict[str, Any], None, None]:
     """The JSON lines of one response. Closing the generator closes the connection."""
     headers = {"Content-Type": "application/json", "Connection": "close"}
@@ -128,12 +116,10 @@ def _error(code: int, body: bytes) -> SpeceditError:
 
 
 def listens(record: ServerRecord) -> bool:
-    try:
-        with closing(_connection(record, CONNECT_S)) as connection:
-            connection.connect()
-    except OSError:
-        return False
-    return True
+    with suppress(OSError), closing(_connection(record, CONNECT_S)) as connection:
+        connection.connect()
+        return True
+    return False
 
 
 class ServerBackend:
@@ -153,8 +139,7 @@ class ServerBackend:
         if self._asked:
             self.notes = ()
         self._asked = True
-        answer = self._send(protocol.RUN, plan, emit)
-        if answer is None:
+        if (answer := self._send(protocol.RUN, plan, emit)) is None:
             raise ServerGoneError("The warm server ended during the run.")
         return answer
 
@@ -236,6 +221,10 @@ PACKAGES = Path(__file__).resolve().parents[2]  # where `import specedit` finds 
 class LeftAloneError(ServerError):
     """The running server answers otherwise than wanted, and may not be replaced."""
 
+    def __init__(self, record: ServerRecord, settings: Settings) -> None:
+        server = f"The running server (process {record.pid})"
+        super().__init__(f"{server} has {_difference(record, settings)}, and was left alone.")
+
 
 def find(settings: Settings) -> tuple[ServerBackend | None, str]:
     """The server to use (started or replaced where that is wanted), or why none is used."""
@@ -249,7 +238,7 @@ def find(settings: Settings) -> tuple[ServerBackend | None, str]:
         if record is not None and answers(record, settings):
             return ServerBackend(record), ""
         if record is not None and not settings.warm and not record.background:
-            return None, str(_left_alone(record, settings))
+            return None, str(LeftAloneError(record, settings))
         return _started(folder, settings), ""
     except LeftAloneError as problem:
         return None, str(problem)
@@ -283,14 +272,9 @@ def replace(folder: RuntimeFolder, settings: Settings) -> str:
 
     local(settings.model)  # an error for an unknown name: a typo never stops a server
     if not record.background or status(record)["requests"]["running"]:
-        raise _left_alone(record, settings)
+        raise LeftAloneError(record, settings)
     stop(folder, record)
     return f"The warm server was replaced: it had {_difference(record, settings)}."
-
-
-def _left_alone(record: ServerRecord, settings: Settings) -> LeftAloneError:
-    server = f"The running server (process {record.pid})"
-    return LeftAloneError(f"{server} has {_difference(record, settings)}, and was left alone.")
 
 
 def _difference(record: ServerRecord, settings: Settings) -> str:
@@ -308,7 +292,6 @@ def _listeners(record: ServerRecord | None) -> list[str]:
         return ["--socket-only"]
     host, port = address(record.url)
     more = [word for alias in record.aliases for word in ("--alias", alias)]
-    more += [word for root in record.roots for word in ("--root", root)]
     return ["--host", host, "--port", str(port), *more]
 
 

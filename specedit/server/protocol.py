@@ -19,7 +19,7 @@ from specedit.errors import FileError, InputError, ServerError, SpeceditError, T
 from specedit.files import stored
 
 RUN, WARM, STATUS, STOP = "/specedit/run", "/specedit/warm", "/specedit/status", "/specedit/stop"
-OWN, MCP = "/specedit/", "/mcp"  # paths that need a token on TCP
+OWN = "/specedit/"  # paths that need a token on TCP
 INVALID = "invalid_request_error"
 T = TypeVar("T")
 BEAT = b"\n"  # an empty line while nothing happens, so that the client knows the server lives
@@ -45,31 +45,27 @@ class RefusedError(Exception):
     headers: tuple[tuple[str, str], ...] = ()
 
     def json(self) -> dict[str, Any]:
-        return {
-            "error": {
-                "message": self.message,
-                "type": self.kind,
-                "param": self.param,
-                "code": self.code,
-            }
-        }
+        about = {"param": self.param, "code": self.code}
+        return {"error": {"message": self.message, "type": self.kind, **about}}
 
 
 def refusal_of(error: SpeceditError) -> RefusedError:
     """The response for one of our errors."""
     retry_s = getattr(error, "retry_s", None)
     if retry_s is not None:
-        headers = (("retry-after", str(retry_s)),)
-        return RefusedError(
-            503, str(error), code="queue_full", kind="server_error", headers=headers
-        )
+        return _failure(503, error, retry_s, "queue_full")
     if isinstance(error, TooLong):
         return RefusedError(400, str(error), param="messages", code="context_length_exceeded")
     if isinstance(error, UsageError | InputError):
         return RefusedError(400, str(error))
-    if isinstance(error, ServerError):
-        return RefusedError(503, str(error), kind="server_error", headers=(("retry-after", "1"),))
-    return RefusedError(500, str(error), kind="server_error")
+    return _failure(503, error, 1) if isinstance(error, ServerError) else _failure(500, error)
+
+
+def _failure(
+    status: int, error: SpeceditError, retry_s: int | None = None, code: str | None = None
+) -> RefusedError:
+    headers = () if retry_s is None else (("retry-after", str(retry_s)),)
+    return RefusedError(status, str(error), code=code, kind="server_error", headers=headers)
 
 
 def dump(data: Mapping[str, Any]) -> bytes:

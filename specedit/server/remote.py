@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.client import HTTPException, HTTPResponse
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -161,52 +161,6 @@ def accepted_drafts(data: dict[str, Any]) -> tuple[int, int] | None:
     return count(metrics, "num_draft_tokens"), count(metrics, "num_accepted_draft_tokens")
 
 
-def counts_predictions(usage: dict[str, Any]) -> bool:
-    """Whether an endpoint supports predictions: then it counts them."""
-    details = table(usage.get("completion_tokens_details"))
-    return {"accepted_prediction_tokens", "rejected_prediction_tokens"} <= set(details)
-
-
-def last_chunk(usage: dict[str, Any], drafts: tuple[int, int] | None, text: str) -> Written:
-    """The end of the text, with the endpoint's counts of the prediction."""
-    details = table(usage.get("completion_tokens_details"))
-    accepted = count(details, "accepted_prediction_tokens")
-    proposed = accepted + count(details, "rejected_prediction_tokens")
-    if drafts is not None:
-        proposed, accepted = drafts
-    tokens, pieces = ((TOKEN,), (text,)) if text else ((), ())
-    source = "prediction" if proposed else FREE
-    return Written(Chunk(tokens, proposed, accepted, source, False, 0.0), pieces)
-
-
-def answer_of(
-    reader: Unfenced,
-    reason: str,
-    usage: dict[str, Any],
-    drafts: tuple[int, int] | None,
-    started: float,
-    first: float,
-    ended: float,
-) -> Answer:
-    prompt = table(usage.get("prompt_tokens_details"))
-    details = table(usage.get("completion_tokens_details"))
-    completion = count(usage, "completion_tokens")
-    if drafts is not None:  # rejected tokens are billed, and are not the answer's
-        completion = max(0, completion - count(details, "rejected_prediction_tokens"))
-    return Answer(
-        text=reader.text,
-        reason="length" if reason == "length" else "stop",
-        closed=reader.closed,
-        prompt=count(usage, "prompt_tokens"),
-        reused=count(prompt, "cached_tokens"),
-        completion=completion,
-        passes=0 if drafts is None else max(0, completion - drafts[1]),
-        prefill_s=first - started,
-        decode_s=ended - first,
-        reasoning=count(details, "reasoning_tokens") or reader.reasoning,
-    )
-
-
 def table(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
@@ -221,6 +175,7 @@ def count(fields: dict[str, Any], name: str) -> int:
     return value if isinstance(value, int) and 0 <= value < MOST_TOKENS else 0
 
 
+ACCEPTED, REJECTED = "accepted_prediction_tokens", "rejected_prediction_tokens"
 SILENCE_S = 120.0
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 LONGEST_MESSAGE = 500  # characters of an endpoint's own message
@@ -300,23 +255,40 @@ class RemoteBackend:
                         raise _endless(self._host, f"more than {most:,} characters")
                     if text := reader.more(delta):
                         passes += 1
-                        chunk = Chunk((TOKEN,), 0, 0, FREE, False, 0.0)
-                        emit(Written(chunk, (text,)))
+                        emit(Written(Chunk((TOKEN,), 0, 0, FREE, False, 0.0), (text,)))
                 if reader.closed and not self._profile.predicts:  # prose behind it takes minutes
                     reason, usage = "stop", {"completion_tokens": passes}
                     break
         ended = time.perf_counter()
         if not reason:
             raise ServerError(f"{self._host} ended during its answer.", hint="Run again.")
+        details = table(usage.get("completion_tokens_details"))
         predicted = self._profile.predicts and plan.prediction is not None
-        self._unused = predicted and not counts_predictions(usage)
-        last = last_chunk(usage, drafts, reader.end())
-        emit(last)
-        answer = answer_of(reader, reason, usage, drafts, started, first or ended, ended)
-        tallies = {}
-        if last.chunk.source != FREE:
-            tallies[last.chunk.source] = Tally(last.chunk.proposed, last.chunk.accepted)
-        return replace(answer, passes=answer.passes or passes + 1, drafts=tallies)
+        # An endpoint that supports predictions counts them
+        self._unused = predicted and not {ACCEPTED, REJECTED} <= set(details)
+        accepted, rejected = count(details, ACCEPTED), count(details, REJECTED)
+        completion, proposed = count(usage, "completion_tokens"), accepted + rejected
+        passes += 1
+        if drafts is not None:  # rejected tokens are billed, and are not the answer's
+            completion = max(0, completion - rejected)
+            proposed, accepted = drafts
+            passes = max(0, completion - accepted) or passes
+        text, source = reader.end(), "prediction" if proposed else FREE
+        chunk = Chunk((TOKEN,) if text else (), proposed, accepted, source, False, 0.0)
+        emit(Written(chunk, (text,) if text else ()))
+        return Answer(
+            text=reader.text,
+            reason="length" if reason == "length" else "stop",
+            closed=reader.closed,
+            prompt=count(usage, "prompt_tokens"),
+            reused=count(table(usage.get("prompt_tokens_details")), "cached_tokens"),
+            completion=completion,
+            passes=passes,
+            drafts={source: Tally(proposed, accepted)} if proposed else {},
+            prefill_s=(first or ended) - started,
+            decode_s=ended - (first or ended),
+            reasoning=count(details, "reasoning_tokens") or reader.reasoning,
+        )
 
     def _events(self, body: bytes) -> Generator[dict[str, Any], None, None]:
         self._sent = len(body)

@@ -52,7 +52,6 @@ class ServerRecord:
     background: bool = False
     url: str = ""  # where OpenAI clients connect, "" without TCP
     aliases: tuple[str, ...] = ()  # names besides the model's own that clients may ask for
-    roots: tuple[str, ...] = ()  # where the tools for agents may write
 
     @property
     def model(self) -> str:
@@ -153,12 +152,14 @@ def path_variables() -> dict[str, str]:
 def identity(settings: Settings) -> dict[str, str]:
     """The values that must be equal for a server to answer as this process would. A model's name
     is never the folder that lies here by that name: the folder's author would choose the model."""
-    variables = path_variables()
+    variables, names_folder = path_variables(), is_path("adapter", settings.adapter)
+    if names_folder:
+        from specedit.models import adapter
     return {
         "model": _resolved(settings.model),
         "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
         **{name: str(getattr(settings, name)) for name in OF_ENGINE},
-        "adapter": _adapter(settings.adapter),
+        "adapter": adapter.identity(settings.adapter) if names_folder else settings.adapter,
         "home": variables["SPECEDIT_HOME"],
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
         "build": _build(),
@@ -177,23 +178,10 @@ def _build() -> str:
 
 
 def _resolved(model: str) -> str:
+    """A model's name, or the real path of its file or folder."""
     path = os.path.expanduser(model)  # noqa: PTH111  (an unknown user stays a word)
-    if os.path.exists(path) and not _is_name(model):  # noqa: PTH110  (never raises)
-        return os.path.realpath(path)
-    return model
-
-
-def _adapter(setting: str) -> str:
-    """The digest of an adapter that is named by its folder."""
-    if not is_path("adapter", setting):
-        return setting
-    from specedit.models.adapter import identity
-
-    return identity(setting)
-
-
-def _is_name(model: str) -> bool:
-    """Whether it is a catalogue name or a hub id."""
+    if not os.path.exists(path) or ("/" in model and not spelled_as_path(model)):  # noqa: PTH110
+        return model
     from specedit.models import catalogue
 
-    return ("/" in model and not spelled_as_path(model)) or catalogue.find(model) is not None
+    return os.path.realpath(path) if catalogue.find(model) is None else model

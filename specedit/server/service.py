@@ -2,7 +2,7 @@
 of a connection, and who is let in. Uvicorn speaks HTTP.
 
 The Unix socket is private by its folder. On TCP a foreign Host or Origin is refused before anything
-is read, so that no web page drives the local model; our own protocol and the tools need a token.
+is read, so that no web page drives the local model; our own protocol needs a token.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from specedit.errors import ServerError
-from specedit.server.app import Api, Limits, Tools, make_app, respond
-from specedit.server.protocol import MCP, OWN, RefusedError
+from specedit.server.app import Api, Limits, make_app, respond
+from specedit.server.protocol import OWN, RefusedError
 from specedit.server.runtime import UNIX_SOCKETS, RuntimeFolder, ServerRecord, identity
 from specedit.server.worker import Worker
 from specedit.settings import Settings
@@ -59,7 +59,6 @@ class Options:
     idle_s: float = 0.0  # without work until the server ends; 0: never
     background: bool = False
     aliases: tuple[str, ...] = ()  # names besides the model's own that a client may ask for
-    roots: tuple[str, ...] = ()  # where the tools for agents may write
     limits: Limits = field(default_factory=Limits)
 
 
@@ -256,7 +255,7 @@ class Access:
 
     def _token_refusal(self, path: str, authorization: bytes) -> RefusedError | None:
         if not self._tokens:
-            if path.startswith((OWN, MCP)):
+            if path.startswith(OWN):
                 return _denied("Use the Unix socket, or a server with a token.", "token_required")
             return None
         if path == "/health":
@@ -283,11 +282,9 @@ def serve(
     settings: Settings,
     options: Options,
     folder: RuntimeFolder,
-    started: Callable[[ServerRecord], None] = lambda record: None,
-    make_tools: Callable[[ServerRecord, Settings], Tools] | None = None,
+    started: Callable[[ServerRecord], None],
 ) -> int:
-    """Serve until the server is stopped; the exit code. `started` is called once it listens.
-    `make_tools` makes the tools for agents."""
+    """Serve until the server is stopped; the exit code. `started` is called once it listens."""
     check_options(options)
     lock = folder.lock("server.lock")
     if not lock.take(LOCK_S):
@@ -297,12 +294,11 @@ def serve(
             token = options.token or ("" if UNIX_SOCKETS else secrets.token_urlsafe(24))
             record = ServerRecord(
                 os.getpid(), VERSION, identity(settings), address, token,
-                options.background, url, options.aliases, roots=options.roots,
+                options.background, url, options.aliases,
             )  # fmt: skip
             folder.write(record)
             worker = Worker(settings, waiting=options.limits.waiting)
-            tools = make_tools(record, settings) if make_tools else None
-            api = Api(worker, settings, record, options.limits, tools)
+            api = Api(worker, settings, record, options.limits)
             worker.start()
             UvicornServer(api, options, folder, started).run(sockets=sockets)
             if worker.failed is not None:
@@ -328,16 +324,11 @@ class UvicornServer(uvicorn.Server):
         folder: RuntimeFolder,
         started: Callable[[ServerRecord], None],
     ) -> None:
-        self._app, self._protocol = make_app(api), limited_protocol(options.limits)
-        super().__init__(self._config(options.host, api.record.token))
         self._api, self._worker, self._folder = api, api.worker, folder
         self._idle_s, self._started = options.idle_s, started
-
-    def _config(self, host: str, token: str) -> uvicorn.Config:
-        """Of the connections to one address."""
-        return uvicorn.Config(
-            Access(self._app, host, token),
-            http=self._protocol,
+        config = uvicorn.Config(
+            Access(make_app(api), options.host, api.record.token),
+            http=limited_protocol(options.limits),
             ws="none",
             lifespan="off",
             loop="asyncio",
@@ -347,6 +338,7 @@ class UvicornServer(uvicorn.Server):
             proxy_headers=False,
             timeout_graceful_shutdown=int(GRACE_S) + 1,
         )
+        super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -366,8 +358,6 @@ class UvicornServer(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._api.tools is not None:
-            self._api.tools.stop()
         self._worker.stop(GRACE_S)
         await super().shutdown(sockets)
 

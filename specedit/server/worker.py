@@ -107,9 +107,7 @@ class Worker:
 
     @property
     def state(self) -> str:
-        if self.failed is not None:
-            return "failed"
-        return "loading" if self.loaded is None else "ready"
+        return "failed" if self.failed else "ready" if self.loaded else "loading"
 
     @property
     def running(self) -> bool:
@@ -118,11 +116,6 @@ class Worker:
     @property
     def queued(self) -> int:
         return len(self._waiting)
-
-    def waiting(self) -> list[Ticket]:
-        """The tickets in the queue."""
-        with self._changed:
-            return list(self._waiting)
 
     def idle_s(self) -> float:
         busy = self.running or self.queued or self.state == "loading"
@@ -199,7 +192,9 @@ class Worker:
         def tell_waiting(event: Event) -> None:
             if isinstance(event, Loading):
                 self.loading = event
-                for ticket in self.waiting():
+                with self._changed:
+                    waiting = list(self._waiting)
+                for ticket in waiting:
                     ticket.sink(event)
 
         loaded = load(self._settings, tell_waiting)
@@ -244,9 +239,8 @@ class Worker:
         """Run one ticket; no error of it ends the thread."""
         error: SpeceditError | None = None
         try:
-            self._answer(ticket)
-        except _Yielded:
-            pass
+            with suppress(_Yielded):
+                self._answer(ticket)
         except _Cancelled:
             self.counts.cancelled += 1
             error = ServerError(STOPPING if self._stopping else "Cancelled.")

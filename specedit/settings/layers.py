@@ -12,6 +12,7 @@ only if it belongs to the user and no other user can write to it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.errors import UsageError
-from specedit.files import atomic, regular
+from specedit.files import atomic, regular, stored
 from specedit.settings.table import (
     Settings,
     about,
@@ -64,13 +65,9 @@ def trusted_file() -> Path:
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a settings file, or an error that says what is wrong with it."""
     try:
-        with regular.reading(path) as file:
-            data = file.read(LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MiB")
-        return tomllib.loads(data.decode("utf-8-sig"))
+        return tomllib.loads(regular.read(path, LARGEST_FILE).decode("utf-8-sig"))
     except RecursionError:
-        problem: Exception = ValueError("it is nested too deeply")
+        problem: object = "it is nested too deeply"
     except (ValueError, OSError) as error:  # ValueError: not TOML or not UTF-8
         problem = error
     raise UsageError(
@@ -115,17 +112,14 @@ def set_user(name: str, value: Any) -> Path:
     if value is not None:
         after[name] = value
     written = _with(text, name, value)
-    try:
-        same = tomllib.loads(written) == after
-    except ValueError:
-        same = False
-    if not same:
-        raise UsageError(
-            f"{path}: {name} is written in a form that cannot be changed automatically.",
-            hint="Change the file in an editor.",
-        )
-    put(path, written)
-    return path
+    with contextlib.suppress(ValueError):
+        if tomllib.loads(written) == after:
+            put(path, written)
+            return path
+    raise UsageError(
+        f"{path}: {name} is written in a form that cannot be changed automatically.",
+        hint="Change the file in an editor.",
+    )
 
 
 def put(path: Path, text: str) -> None:
@@ -191,22 +185,16 @@ def decisions() -> dict[str, Decision]:
         with regular.reading(trusted_file()) as file:
             if not _ours(os.fstat(file.fileno())):
                 return {}
-            data = json.load(file)
-        return {
-            str(key): Decision(str(stored["digest"]), stored["trusted"] is True)
-            for key, stored in data.items()
-        }
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return stored.typed(dict[str, Decision], stored.parsed(file.read()))
+    except (OSError, ValueError):
         return {}
 
 
 def trust_state(folder: Path, wanted: str) -> str:
     """Whether the table with this digest is trusted at `folder`."""
     decision = decisions().get(os.path.realpath(folder))
-    if decision is None:
-        return UNKNOWN
-    if decision.digest != wanted:
-        return CHANGED if decision.trusted else UNKNOWN
+    if decision is None or decision.digest != wanted:
+        return CHANGED if decision is not None and decision.trusted else UNKNOWN
     return TRUSTED if decision.trusted else DECLINED
 
 
@@ -295,11 +283,9 @@ class Resolved:
         assert self.repository is not None
         changed = self.repository.state == CHANGED
         why = "has changed since you trusted it" if changed else "is not trusted"
-        return (
-            f"{self.repository.pyproject}: {', '.join(self.ignored)} ignored: "
-            f"this repository {why} "
-            f"(specedit trust {shlex.quote(str(self.repository.folder))})"
-        )
+        trust = f"specedit trust {shlex.quote(str(self.repository.folder))}"
+        ignored = ", ".join(self.ignored)
+        return f"{self.repository.pyproject}: {ignored} ignored: this repository {why} ({trust})"
 
     def rows(self) -> Iterator[tuple[str, Any, str, str]]:
         """Name, value, origin and help of every setting, for `specedit config`."""

@@ -122,11 +122,7 @@ class Settings:
     )
     clean_only: bool = _flag(False, "Refuse files with uncommitted changes")
     test: str = _restricted("", "Keep the edit if this command succeeds, else ask the model again")
-    tries: int = _open(
-        0,
-        "Ask for at most N answers (default: 6 with --test, else 2)",
-        most=64,
-    )
+    tries: int = _open(0, "Ask for at most N answers (default: 6 with --test, else 2)", most=64)
     test_timeout: float = _open(
         300.0, "Stop the test command after this many seconds (0: no limit)", most=86400
     )
@@ -207,6 +203,8 @@ REMOVED = {  # commands and settings that are no more, and what to use instead
     "specedit heads": "was removed in 1.1: use specedit model list and specedit model remove.",
     "specedit vllm manifest": "was removed in 1.1: run specedit vllm serve in vLLM's own image.",
     "/v1/completions": "was removed in 1.1: use /v1/chat/completions.",
+    "/mcp": "was removed in 1.1: agents start specedit mcp.",
+    "html": "was removed in 1.1: specedit help TOPIC shows a page; each is a Markdown file.",
     "prompt_form": "was removed in 1.1: models are always asked in the one prompt form.",
 }
 

@@ -319,18 +319,6 @@ def test_a_wheel_with_the_library_is_for_its_platform_alone(bare, tree):
     assert library_name() in held and "not-built.txt" not in held
 
 
-def test_a_wheel_has_a_manual_page_of_each_command(bare, tree, tmp_path):
-    done = bare(
-        *("-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, tree), SPECEDIT_BUILD="none"
-    )
-    assert done.returncode == 0, done.stderr
-    (wheel,) = tmp_path.glob("*.whl")
-    pages = [name for name in zipfile.ZipFile(wheel).namelist() if "/share/man/man1/" in name]
-    assert {"specedit.1", "specedit-edit.1", "specedit-model-pull.1"} <= {
-        Path(name).name for name in pages
-    }
-
-
 def test_a_wheel_of_another_platform_can_be_asked_for(bare, tree):
     name, held = wheel_of(bare, tree, SPECEDIT_BUILD="macosx_11_0_arm64")
     assert name.endswith("-py3-none-macosx_11_0_arm64.whl")

@@ -130,15 +130,14 @@ class Running(Listening):
 
 @contextlib.contextmanager
 def running(folder: Path, script: dict[str, Any], **options: Any) -> Iterator[Running]:
-    """A server with a scripted engine; `options` are those of `Options`, `draft` and `tools`."""
+    """A server with a scripted engine; `options` are those of `Options`, and `draft`."""
     place = RuntimeFolder(private(folder / "runtime"))
     path = folder / "script.json"
     path.write_text(json.dumps(script), encoding="utf-8")
     found: list[ServerRecord] = []
     settings = Settings(model="scripted", draft=options.pop("draft", DRAFT))
-    tools = options.pop("tools", None)
     opened = Options(**{"port": 0, **options})
-    thread = threading.Thread(target=serve, args=(settings, opened, place, found.append, tools))
+    thread = threading.Thread(target=serve, args=(settings, opened, place, found.append))
     with pytest.MonkeyPatch.context() as variables:
         variables.setenv("TESTS_SCRIPT", str(path))
         thread.start()

@@ -30,7 +30,6 @@ from mcp_client import (
     without_the_sdk,
 )
 
-from specedit.connect import connect
 from specedit.errors import UsageError
 from specedit.files import journal
 from specedit.integrations.mcp import tools
@@ -590,7 +589,7 @@ def test_a_cancelled_merge_stops_and_writes_nothing(repo):
             self.asked += 1
             return self.asked > 200
 
-    call = tools.Call(Workspace((repo.root,)), {}, connect, stop := Late(), lambda _: None)
+    call = tools.Call(Workspace((repo.root,)), {}, stop := Late(), lambda _: None)
     done = tools.perform("apply_change", call, ToApply(**busy(repo)))
     assert done.summary == "cancelled; nothing was written" and stop.asked == 201
 

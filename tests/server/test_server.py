@@ -194,10 +194,14 @@ def test_other_paths_and_methods_are_refused(server, method, path, status):
     assert answer.status == status and answer.error["message"]
 
 
-def test_a_path_that_was_removed_says_what_to_use_instead(server):
-    answer = server.ask("POST", "/v1/completions", {"prompt": "x"})
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [("/v1/completions", "use /v1/chat/completions"), ("/mcp", "agents start specedit mcp")],
+)
+def test_a_path_that_was_removed_says_what_to_use_instead(server, path, instead):
+    answer = server.ask("POST", path, {"prompt": "x"})
     assert answer.status == 404
-    assert "was removed in 1.1: use /v1/chat/completions" in answer.error["message"]
+    assert f"was removed in 1.1: {instead}" in answer.error["message"]
 
 
 def test_a_body_that_is_too_large_is_refused(server):

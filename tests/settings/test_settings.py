@@ -111,6 +111,7 @@ STEP = '[[tool.specedit.hook]]\nrepeat = "in-to-assertIn"\n'
         (["ask", "why?", "a.py"], "", {}, b"specedit ask was removed in 1.1: ask the server"),
         (["heads", "list"], "", {}, b"specedit heads was removed in 1.1: use specedit model list"),
         (["vllm", "manifest", "image"], "", {}, b"manifest was removed in 1.1: run specedit vllm"),
+        (["help", "--html", "d"], "", {}, b"--html was removed in 1.1: specedit help TOPIC shows"),
         (["config"], 'prompt-form = "zeta"\n', {}, b"prompt-form was removed in 1.1"),
         (["config"], "", {"SPECEDIT_PROMPT_FORM": "zeta"}, b"SPECEDIT_PROMPT_FORM was removed"),
         (["edit", "x", "a.py", "--prompt-form", "zeta"], "", {}, b"--prompt-form was removed"),

@@ -206,12 +206,10 @@ def runner_of(model: Any) -> tuple[Runner, str]:
     with torch.inference_mode():
         wanted = model(input_ids=ids[None], use_cache=False).logits[0].float()
     reason = ""
-    kinds: list[type[FusedModule | StaticModule]] = [StaticModule]
-    if fused.fits(model):
-        kinds.insert(0, FusedModule)
+    kinds = (FusedModule, StaticModule) if fused.fits(model) else (StaticModule,)
     for kind in kinds:
         try:
-            runner: Runner = kind(model, FIRST_CAPACITY + WIDTHS[-1])
+            runner = kind(model, FIRST_CAPACITY + WIDTHS[-1])
             if _agrees(runner, ids, wanted):
                 return runner, reason
             reason = f"without {kind.name}: its logits differ"
@@ -250,15 +248,11 @@ def _agrees(
 
 
 def _window(config: Any) -> int:
-    """Positions up to which RoPE frequencies stay the same, at any chunking.
-
-    `longrope` changes all of them past the trained length, `dynamic` past the window.
-    """
+    """Positions up to which RoPE frequencies stay the same, at any chunking: `longrope` changes all
+    of them past the trained length, `dynamic` past the window."""
     window = int(getattr(config, "max_position_embeddings", 0) or 2048)
     rope = getattr(config, "rope_parameters", None) or {}
-    if rope.get("rope_type") == "longrope":
-        trained: Any = rope.get("original_max_position_embeddings")
-        window = min(
-            window, int(trained or getattr(config, "original_max_position_embeddings", window))
-        )
-    return window
+    if rope.get("rope_type") != "longrope":
+        return window
+    trained = rope.get("original_max_position_embeddings")
+    return min(window, int(trained or getattr(config, "original_max_position_embeddings", window)))

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 import torch.nn.functional as functional
 
-from specedit.engines.huggingface.modules import State
+from specedit.engines.huggingface.modules import Runner
 
 FAMILIES = ("qwen2", "qwen3", "llama", "mistral")
 FIXED_ROPE = ("default", "linear", "llama3", "yarn")  # the same at any length
@@ -38,11 +38,10 @@ def fits(model: Any) -> bool:
     )
 
 
-class FusedModule:
+class FusedModule(Runner):
     """The forward pass over a model's weights, which become parts of the joined ones."""
 
     name = "joined weights"
-    static, recurrent, single = True, False, False
 
     def __init__(self, model: Any, capacity: int) -> None:
         config, inner = model.config, model.model
@@ -55,18 +54,15 @@ class FusedModule:
         self.layers = [_Layer(layer, self.heads, self.keys) for layer in inner.layers]
         device = self.embedding.device
         self.start = torch.zeros((), dtype=torch.long, device=device)
-        self.capacity = 0
         self._rows: list[torch.Tensor] = []
         self.grow(capacity)
 
     def grow(self, capacity: int) -> None:
-        more, new = capacity - self.capacity, self.embedding.new_zeros
         if not self._rows:
             shape = (2 * self.keys, capacity, self.size)
-            self._rows = [new(shape) for _ in self.layers]
-        else:
-            for at, rows in enumerate(self._rows):  # one at a time: the old one is freed
-                self._rows[at] = functional.pad(rows, (0, 0, 0, more))
+            self._rows = [self.embedding.new_zeros(shape) for _ in self.layers]
+        for at, rows in enumerate(self._rows):  # one at a time: the old one is freed
+            self._rows[at] = functional.pad(rows, (0, 0, 0, capacity - rows.shape[1]))
         self.capacity = capacity
         self._columns = torch.arange(capacity, device=self.embedding.device)
         cosines, sines = self._rotary(self.embedding, self._columns[None])
@@ -130,12 +126,6 @@ class FusedModule:
             attn_mask=mask[None, None],
         )
         return out[0].transpose(0, 1).reshape(len(queries), -1)
-
-    def save(self) -> State:
-        return None
-
-    def restore(self, state: State) -> None:
-        pass
 
 
 class _Layer:

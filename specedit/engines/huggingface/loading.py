@@ -33,6 +33,7 @@ INT4_GROUP = 128  # weights with one scale
 BYTES_PER_WEIGHT = {"": 2.0, "int8": 1.01, "int4": 0.54}  # of linear layers, with their scales
 CACHED_POSITIONS = 8192
 WORKING_BYTES = 1.2e9  # of torch's context and a pass
+CHECK = "Check the files (specedit model verify), or use another --model."
 _COUNTED = re.compile(r"(layers?|experts|blocks|depth)$")
 
 
@@ -98,7 +99,7 @@ def errors_of(files: ModelFiles) -> Iterator[None]:
             f"{files.path} cannot be loaded by transformers: {type(error).__name__}: {reason}",
             hint="Close other programs, or use a smaller --model."
             if isinstance(error, MemoryError)
-            else "Check the files (specedit model verify), or use another --model.",
+            else CHECK,
         ) from error
 
 
@@ -127,22 +128,16 @@ def _of_folder(files: ModelFiles, dtype: torch.dtype, device: str, weights: str)
         raise ModelError(
             f"{folder / 'config.json'} describes a model of {max(numbers, tables):,} numbers; "
             f"the safetensors files hold {stored:,} bytes",
-            hint="Check the files (specedit model verify), or use another --model.",
+            hint=CHECK,
         )
     check_memory(folder, hollow, device, weights)
-    loaded: Any = AutoModelForCausalLM.from_pretrained(
-        str(folder),
-        config=config,
-        dtype=dtype,
-        use_safetensors=True,
-        output_loading_info=True,
-        **safe,
-    )
+    how: Any = {"config": config, "dtype": dtype, "use_safetensors": True, **safe}
+    loaded: Any = AutoModelForCausalLM.from_pretrained(str(folder), output_loading_info=True, **how)
     model, report = loaded
     if missing := sorted(report["missing_keys"]):
         raise ModelError(
             f"{folder} lacks {len(missing)} of the model's tensors ({', '.join(missing[:3])}, …)",
-            hint="Check the files (specedit model verify), or use another --model.",
+            hint=CHECK,
         )
     state = model.state_dict()
     dict(merged(state.items(), state, files.adapter))
@@ -313,22 +308,19 @@ def check_memory(path: Path, hollow: Any, device: str, weights: str) -> None:
     needed = {kind: _needed_bytes(hollow, kind) for kind in ("", "int8", "int4")}
     if needed[weights] <= free:
         return
-    most = min(free, needed[weights] - 1)
-    fitting = [kind for kind in ("int8", "int4") if needed[kind] <= most]
+    fitting = [f"--weights {kind}" for kind in ("int8", "int4") if needed[kind] <= free]
+    hint = "Close other programs that use the card, or use a smaller --model, or --device cpu."
     raise ModelError(
         f"{path.name} needs {needed[weights] / 1e9:.1f} GB in {weights or 'bf16'}, and the card "
         f"has {free / 1e9:.1f} GB free",
-        hint="Use " + " or ".join(f"--weights {kind}" for kind in fitting) + "."
-        if fitting
-        else "Close other programs that use the card, or use a smaller --model, or --device cpu.",
+        hint=f"Use {' or '.join(fitting)}." if fitting else hint,
     )
 
 
 def _needed_bytes(hollow: Any, weights: str) -> float:
     """The memory of a model's weights, of the cache of 8,192 positions, and of a pass."""
-    linear = sum(
-        part.weight.numel() for part in hollow.modules() if isinstance(part, torch.nn.Linear)
-    )
+    parts = (part for part in hollow.modules() if isinstance(part, torch.nn.Linear))
+    linear = sum(part.weight.numel() for part in parts)
     others = sum(tensor.numel() for tensor in hollow.parameters()) - linear
     config = hollow.config.get_text_config()
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads

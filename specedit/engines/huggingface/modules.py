@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from transformers.cache_utils import CacheLayerMixin
@@ -19,27 +19,28 @@ from transformers.cache_utils import CacheLayerMixin
 State = Any  # what `save` returns
 
 
-class Runner(Protocol):
+class Runner:
     """Computes logits behind the positions that its cache holds."""
 
     name: str
-    static: bool  # passes may be padded, and recorded in a graph
-    recurrent: bool  # a rejection needs `restore`; else setting `start` is enough
-    single: bool  # a pass of several ids after others would be wrong
+    static = True  # passes may be padded, and recorded in a graph
+    recurrent = False  # a rejection needs `restore`; else setting `start` is enough
+    single = False  # a pass of several ids after others would be wrong
     start: torch.Tensor  # positions that the cache holds, in device memory
     capacity: int  # positions that fit
 
     def logits(self, ids: torch.Tensor, span: int, keep: int) -> torch.Tensor:
         """Logits of the last `keep` of these ids; attention sees the first `span` positions."""
-        ...
+        raise NotImplementedError
 
     def grow(self, capacity: int) -> None:
         """Make room for so many positions."""
-        ...
 
-    def save(self) -> State: ...
+    def save(self) -> State:
+        return None
 
-    def restore(self, state: State) -> None: ...
+    def restore(self, state: State) -> None:
+        pass
 
 
 def cache_argument(model: Any) -> str:
@@ -96,11 +97,10 @@ class Rows(CacheLayerMixin):  # type: ignore[no-untyped-call]
     get_max_cache_shape = get_max_length  # its name in older versions
 
 
-class StaticModule:
+class StaticModule(Runner):
     """A module of transformers with a cache of fixed size."""
 
     name = "static cache"
-    static, single = True, False
 
     def __init__(self, model: Any, capacity: int) -> None:
         from transformers import StaticCache
@@ -147,7 +147,10 @@ class StaticModule:
         return [
             (
                 dict(layer.has_previous_state),
-                [_copies(states) for states in (layer.conv_states, layer.recurrent_states)],
+                [
+                    {at: None if tensor is None else tensor.clone() for at, tensor in held.items()}
+                    for held in (layer.conv_states, layer.recurrent_states)
+                ],
             )
             for layer in self._states
         ]
@@ -165,11 +168,7 @@ class StaticModule:
                         tensor.zero_()
 
 
-def _copies(states: dict[int, torch.Tensor | None]) -> dict[int, torch.Tensor | None]:
-    return {at: None if tensor is None else tensor.clone() for at, tensor in states.items()}
-
-
-class DynamicModule:
+class DynamicModule(Runner):
     """A module of transformers with the cache that it makes itself, which is copied whole."""
 
     name = "growing cache"
@@ -192,9 +191,6 @@ class DynamicModule:
         self._cache = getattr(out, self._argument)
         logits: torch.Tensor = out.logits[0]
         return logits
-
-    def grow(self, capacity: int) -> None:
-        pass
 
     def save(self) -> State:
         return copy.deepcopy(self._cache)

@@ -44,9 +44,8 @@ class Passes:
         self._device = device
         self.prompt_width = 256 if device.type == "cpu" else PROMPT_WIDTH  # progress is visible
         self._padded = runner.static and (device.type != "cpu" if padded is None else padded)
-        self._graphs: dict[tuple[int, int], Any] | None = None
-        if runner.static and device.type == "cuda":
-            self._graphs = {}
+        records = runner.static and device.type == "cuda"
+        self._graphs: dict[tuple[int, int], Any] | None = {} if records else None
         self._pool: Any = None
         self._rows: torch.Tensor | None = None  # the logits of the last pass
         self._shared: torch.Tensor | None = None  # where every graph leaves its logits
@@ -80,8 +79,8 @@ class Passes:
             parts.append((numbers, rows) if whole else (numbers.clone(), rows.clone()))
             at += len(part)
         self._rows = parts[0][1] if len(parts) == 1 else torch.cat([rows for _, rows in parts])
-        results = torch.cat([numbers for numbers, _ in parts], 1).tolist()
-        return Best([int(i) for i in results[0]], [int(i) for i in results[1]], results[2])
+        best, seconds, margins = torch.cat([numbers for numbers, _ in parts], 1).tolist()
+        return Best([*map(int, best)], [*map(int, seconds)], margins)
 
     def sample(self, sampling: Sampling, first: int) -> list[int]:
         """An id of each row of the last pass; the first row's takes the position `first`."""

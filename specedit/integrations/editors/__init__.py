@@ -32,26 +32,21 @@ class Setup:
     alias: str = ""
 
 
+LOAD = '(load (locate-user-emacs-file "specedit"))'
 KEYS = "add the keys in its first lines to "
 EDITORS = (
     Setup("vim", "specedit.vim", ".vim/plugin/specedit.vim", "home"),
     Setup("neovim", "specedit.lua", "nvim/plugin/specedit.lua", alias="nvim"),
-    Setup(
-        *("emacs", "specedit.el", "specedit.el", "emacs"),
-        then='add to your init file: (load (locate-user-emacs-file "specedit"))',
-    ),
+    Setup(*("emacs", "specedit.el", "specedit.el", "emacs"), then=f"add to your init file: {LOAD}"),
     Setup("helix", "helix.toml", "helix/config.toml", alias="hx"),
     Setup(
-        *("vscode", "vscode.jsonc", ".vscode/tasks.json", "here"),
-        then=f"{KEYS}keybindings.json",
-        alias="code",
+        *("vscode", "vscode.jsonc", ".vscode/tasks.json", "here", f"{KEYS}keybindings.json", "code")
     ),
     Setup("zed", "zed.jsonc", "zed/tasks.json", then=f"{KEYS}keymap.json"),
     Setup("jetbrains", "jetbrains.xml", alias="idea"),
     Setup(
         *("sublime", "sublime.plugin", "Packages/User/specedit.py", "sublime"),
-        then=f"{KEYS}the key bindings",
-        alias="subl",
+        *(f"{KEYS}the key bindings", "subl"),
     ),
 )
 
@@ -82,32 +77,18 @@ def place(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
             f"The place for {setup.name} depends on the product and its version.",
             hint=f"specedit editor {setup.name} prints the snippet; its first lines say where to.",
         )
-    return _base(setup.base, environ) / setup.place
-
-
-def _base(base: str, environ: Mapping[str, str]) -> Path:
     home = Path(environ.get("HOME") or Path.home())
-    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    roaming = Path(environ.get("APPDATA") or home / "AppData/Roaming")
-    local = Path(environ.get("LOCALAPPDATA") or home / "AppData/Local")
-    support = home / "Library/Application Support"
-    match base, sys.platform:
-        case "here", _:
-            return Path.cwd()
-        case "emacs", _:
-            old = home / ".emacs.d"
-            return old if old.is_dir() or not (config / "emacs").is_dir() else config / "emacs"
-        case "sublime", "darwin":
-            return support / "Sublime Text"
-        case "sublime", "win32":
-            return roaming / "Sublime Text"
-        case "sublime", _:
-            return config / "sublime-text"
-        case "home", _:
-            return home
-        case "config", "win32":
-            return local
-    return config
+    xdg = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    config, sublime = xdg, xdg / "sublime-text"
+    if sys.platform == "win32":
+        config = Path(environ.get("LOCALAPPDATA") or home / "AppData/Local")
+        sublime = Path(environ.get("APPDATA") or home / "AppData/Roaming") / "Sublime Text"
+    elif sys.platform == "darwin":
+        sublime = home / "Library/Application Support/Sublime Text"
+    old, new = home / ".emacs.d", xdg / "emacs"
+    emacs = old if old.is_dir() or not new.is_dir() else new
+    bases = {"home": home, "config": config, "emacs": emacs, "sublime": sublime}
+    return bases.get(setup.base, Path()).absolute() / setup.place
 
 
 def install(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
@@ -125,9 +106,8 @@ def install(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
 def _is_ours(path: Path, setup: Setup) -> bool:
     """Whether a file is a version of the snippet without settings of others."""
     text = _read(path)
-    if path.suffix in (".json", ".toml"):  # users add their own settings to it
-        return text == snippet(setup)
-    return MARK in text[:400]
+    own_only = path.suffix in (".json", ".toml")  # users add their own settings to it
+    return text == snippet(setup) if own_only else MARK in text[:400]
 
 
 def is_current(setup: Setup, environ: Mapping[str, str] = os.environ) -> bool | None:

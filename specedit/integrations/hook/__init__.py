@@ -7,6 +7,7 @@ write, or that was edited since, is never overwritten.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -45,14 +46,9 @@ def _script() -> bytes:
 
 
 def _is_ours(path: Path) -> bool:
-    return MARK.encode() in _content(path)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return regular.read(path)
-    except OSError:
-        return b""
+    with contextlib.suppress(OSError):
+        return MARK.encode() in regular.read(path)
+    return False
 
 
 def _without_python(script: bytes) -> bytes:
@@ -63,7 +59,7 @@ def _without_python(script: bytes) -> bytes:
 
 def _refuse_edited(hook: Path, then: str) -> None:
     """An error if specedit wrote the hook and its lines were changed."""
-    if _is_ours(hook) and _without_python(_content(hook)) != _without_python(_script()):
+    if _is_ours(hook) and _without_python(regular.read(hook)) != _without_python(_script()):
         raise UsageError(
             f"{hook} was written by specedit and edited since; it was not changed.",
             hint=f"Move your own lines to {ASIDE} beside it, which it calls first, "

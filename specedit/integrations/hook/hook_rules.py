@@ -7,6 +7,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -104,8 +105,7 @@ GLOBS = 'a list of globs such as ["src/**/*.cs"]'
 VALUES: Mapping[str, tuple[Callable[[Any], bool], str]] = {  # what a key may hold
     "rename": (_are_names, 'a table of names such as {Username = "Email"}'),
     "instruction": (_is_text, "a text that says what to do"),
-    "files": (_are_globs, GLOBS),
-    "exclude": (_are_globs, GLOBS),
+    **dict.fromkeys(("files", "exclude"), (_are_globs, GLOBS)),
     "max_seconds": (
         lambda value: type(value) in (int, float) and 0 < value <= MAX_SECONDS,
         "a number above 0",
@@ -212,12 +212,8 @@ def _answers(settings: Settings) -> str:
         relevant["adapter"] = identity(settings.adapter)
     if settings.server not in ("auto", "off"):  # a remote server has a model of its own
         relevant["server"] = settings.server
-    return json.dumps([VERSION, relevant, _stamp(Path(settings.model))])
-
-
-def _stamp(path: Path) -> list[int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return []
-    return [status.st_size, status.st_mtime_ns]
+    stamp = list[int]()
+    with suppress(OSError):
+        status = Path(settings.model).stat()
+        stamp = [status.st_size, status.st_mtime_ns]
+    return json.dumps([VERSION, relevant, stamp])

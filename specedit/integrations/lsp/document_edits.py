@@ -23,6 +23,7 @@ from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
+from pygls.workspace.position_codec import PositionCodec
 
 from specedit.connect import connect
 from specedit.decode import Tally
@@ -51,11 +52,6 @@ CHANGED = "the text changed meanwhile; nothing was edited"
 
 Place = tuple[int, int]  # a line, and a column in characters, from 0
 Encoding = types.PositionEncodingKind
-CODE_UNITS = {  # the codec, and the bytes of a unit
-    Encoding.Utf8: ("utf-8", 1),
-    Encoding.Utf16: ("utf-16-le", 2),
-    Encoding.Utf32: ("utf-32-le", 4),
-}
 
 
 @dataclass(frozen=True)  # its cached properties need no slots
@@ -123,8 +119,8 @@ class Document:
         return types.Position(line, self._units(self.lines[line][:column]))
 
     def _units(self, text: str) -> int:
-        codec, size = CODE_UNITS[self.encoding]
-        return len(text.encode(codec, "surrogatepass")) // size
+        units: int = PositionCodec(self.encoding).client_num_units(text)
+        return units
 
 
 class Documents:
@@ -328,13 +324,8 @@ RegionLines = dict[str, Any]  # `lines` (from 1, both ends in), `symbol`, `why`
 
 def regions_of(job: Job) -> list[RegionLines]:
     """The parts of a file that may change; none: all of it."""
-    if job.regions:
-        return [
-            {"lines": region.lines, "symbol": region.symbol, "why": region.why}
-            for region in job.regions
-        ]
-    if job.region == whole(job.source):
-        return []
+    if job.regions or job.region == whole(job.source):
+        return [{"lines": of.lines, "symbol": of.symbol, "why": of.why} for of in job.regions]
     first = job.source.text.count("\n", 0, job.region.start) + 1
     last = job.source.text.count("\n", 0, max(job.region.start, job.region.end - 1)) + 1
     return [{"lines": (first, last), "symbol": "", "why": ""}]
@@ -395,21 +386,13 @@ def rename_at(
     target = Target(name, start, start + len(old))
     result = tree.rename_in(list(dict.fromkeys(paths)), old, new, settings, target)
     tree.refuse_taken(result, settings)
-    return TreeEdit(
-        old,
-        tuple(
-            _changed(tree, name, by_name.get(name), guess.text, document.encoding)
-            for name, guess in result.files.items()
-        ),
-        (
-            *(
-                f"{name}: {doubt.text}"
-                for name, doubts in result.undecided.items()
-                for doubt in doubts
-            ),
-            *(f"rename the file {name} to {to}" for name, to in result.moves.items()),
-        ),
+    texts = tuple(
+        _changed(tree, name, by_name.get(name), guess.text, document.encoding)
+        for name, guess in result.files.items()
     )
+    doubts = [f"{name}: {doubt.text}" for name, of in result.undecided.items() for doubt in of]
+    doubts += [f"rename the file {name} to {to}" for name, to in result.moves.items()]
+    return TreeEdit(old, texts, tuple(doubts))
 
 
 def _changed(

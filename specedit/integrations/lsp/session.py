@@ -18,10 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 from cattrs import Converter
 from lsprotocol import types
 from lsprotocol.converters import get_converter
-from pygls.exceptions import (
-    JsonRpcException,
-    JsonRpcInvalidParams,
-)
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 
@@ -107,9 +104,8 @@ class Session(Connection):
         )
         self.documents.check_current((document, *(changed for changed, _ in renamed.texts)))
         self._summarize(renamed, new)
-        return types.WorkspaceEdit(
-            document_changes=[changed.edit_to(text) for changed, text in renamed.texts]
-        )
+        changes = [changed.edit_to(text) for changed, text in renamed.texts]
+        return types.WorkspaceEdit(document_changes=changes)
 
     def _summarize(self, renamed: TreeEdit, new: str) -> None:
         """One message for the user; every uncertain place is in the log."""
@@ -333,18 +329,16 @@ def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> dict[str, Any]:
     drafted = figures.drafted
     problems = [f"{edit.path}: {problem}" for _, edit in edits for problem in edit.problems]
     changed = [(document, edit) for document, edit in edits if edit.changed]
+    changes = [document.edit_to(edit.after.decode("utf-8")) for document, edit in changed]
     rated = [edit for _, edit in edits if edit.sure is not None]
+    chances = (edit.confidence for edit in rated if edit.confidence is not None)
     return {
-        "confidence": min(
-            (edit.confidence for edit in rated if edit.confidence is not None), default=None
-        ),
+        "confidence": min(chances, default=None),
         "sure": all(edit.sure for edit in rated) if rated else None,
         "status": "refused" if problems else "proposed" if changed else "unchanged",
         "problems": problems,
         "notes": [f"{edit.path}: {note}" for _, edit in edits for note in edit.notes],
-        "documentChanges": []
-        if problems
-        else [document.edit_to(edit.after.decode("utf-8")) for document, edit in changed],
+        "documentChanges": [] if problems else changes,
         "passes": figures.passes,
         "tokens": figures.completion,
         "proposed": drafted.proposed,

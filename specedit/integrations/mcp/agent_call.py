@@ -21,7 +21,8 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.json_schema import GenerateJsonSchema
 
 from specedit.check.finding import CHECKER
-from specedit.edit.backend import Backend, Loading, Written
+from specedit.connect import connect
+from specedit.edit.backend import Loading, Written
 from specedit.edit.report import Edit, Finding
 from specedit.edit.request import Planner, Request, of_files, uncommitted
 from specedit.edit.run import run_files
@@ -69,13 +70,6 @@ class Workspace:
                 hint="Start `specedit mcp` in the project's folder (`cwd` in many clients).",
             )
         return cls((folder,))
-
-    def within(self, limit: Workspace) -> Workspace:
-        """The roots that are in those of a limit."""
-        roots = tuple(root for root in self.roots if any(map(root.is_relative_to, limit.roots)))
-        if not roots:
-            raise UsageError(f"The client's roots are outside of the server's: {limit}")
-        return Workspace(roots)
 
     def root_of(self, path: str) -> tuple[Path, Path]:
         """The root that a path is in, and the path with links followed. A relative path is looked
@@ -212,7 +206,6 @@ class Call:
 
     workspace: Workspace
     flags: Mapping[str, Any]
-    connect: Callable[[Settings], Backend]
     stop: threading.Event
     report: Callable[[str], None]
 
@@ -243,7 +236,7 @@ class Call:
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
         dirty = uncommitted(names, settings, root) if writes or settings.clean_only else set()
         inputs = of_files(names, lambda: dirty, root=root, skips=command == "rename")
-        with closing(self.connect(settings)) as backend:
+        with closing(connect(settings)) as backend:
             request = Request(
                 AGENT + command,
                 planner,
@@ -285,8 +278,8 @@ class _CallProgress(Sink):
                 self._call.check()
                 self._name = event.name
             case Planned():
-                if event.job.known is None:
-                    check_model(self._settings)
+                if event.job.known is None and self._settings.server in ("auto", "off"):
+                    present(self._settings.model)  # no tool downloads a model
             case Loading():
                 self._send(event.what)
             case Prefill():
@@ -322,12 +315,6 @@ class NewestReport:
         """Wait for the newest text, so that a client sees it before the result."""
         if self._sending is not None:
             await self._sending
-
-
-def check_model(settings: Settings) -> None:
-    """An error where the model would have to be downloaded: no tool does that."""
-    if settings.server in ("auto", "off"):
-        present(settings.model)
 
 
 FLAG = re.compile(r"--[^\W\d_]")

@@ -25,9 +25,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from specedit.check.finding import Finding
-from specedit.connect import connect
 from specedit.edit.apply.apply_plan import changes_of, parts_of, plan_apply
-from specedit.edit.backend import Backend
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.refining import part_of
 from specedit.edit.report import Checked, Edit
@@ -59,7 +57,7 @@ from specedit.integrations.mcp.agent_call import (
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree
 from specedit.rename.tree_rename import Target, UseLeft
-from specedit.settings import Settings, resolve
+from specedit.settings import resolve
 from specedit.syntax import trees
 from specedit.syntax.identifiers import split_member
 from specedit.syntax.languages import Language
@@ -123,12 +121,13 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
 
 
 def _is_private(symbol: Symbol, lines: list[str], language: Language | None) -> bool:
-    name, words = symbol.own_name, lines[symbol.first_line - 1].split()
-    if language is not None and language.name == "go":
-        return name[:1].islower() or name[:1] == "_"
-    if language is not None and language.name == "python":
-        return name.startswith("_") and not name.endswith("__")
-    return not _PUBLIC & set(words)
+    name = symbol.own_name
+    match language and language.name:
+        case "go":
+            return name[:1].islower() or name[:1] == "_"
+        case "python":
+            return name.startswith("_") and not name.endswith("__")
+    return _PUBLIC.isdisjoint(lines[symbol.first_line - 1].split())
 
 
 def find_places(call: Call, to: ToFind) -> ToolResult:
@@ -239,8 +238,8 @@ def _some(values: Sequence[object]) -> str:
 def apply_change(call: Call, to: ToApply) -> ToolResult:
     """Merge your change into one file; line numbers and white space may be wrong. Returns the
     diff. Not to create, delete or move files, nor for a file that you write whole."""
-    root, name = _file(call, to.path)
-    settings = call.settings(root)
+    root, place = call.workspace.root_of(to.path)
+    name, settings = str(place.relative_to(root)), call.settings(root)
     parts = parts_of(changes_of(to.change, call.check), name, root)
     planner = partial(plan_apply, parts=parts, settings=settings, check=call.check)
     return call.run("apply", root, [name], planner, settings, Wish("a change"), writes=to.write)
@@ -249,8 +248,8 @@ def apply_change(call: Call, to: ToApply) -> ToolResult:
 def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
     """A small local model makes one small change in one function, method or class: seconds to
     minutes. Not for new code or several places, nor if you know the code: apply_change."""
-    root, name = _file(call, to.path)
-    settings = call.settings(root)
+    root, place = call.workspace.root_of(to.path)
+    name, settings = str(place.relative_to(root)), call.settings(root)
 
     def planner(source: Source) -> Job | Edit:
         job = plan_edit(source, to.instruction, settings, symbol=to.symbol)
@@ -258,12 +257,6 @@ def edit_symbol(call: Call, to: ToEdit) -> ToolResult:
 
     wish = Wish(to.instruction, part_of(None, to.symbol, None, None))
     return call.run("edit", root, [name], planner, settings, wish, writes=to.write)
-
-
-def _file(call: Call, path: str) -> tuple[Path, str]:
-    """The root of a file, and the file's name from there."""
-    root, place = call.workspace.root_of(path)
-    return root, str(place.relative_to(root))
 
 
 def undo(call: Call, _: NoArguments) -> ToolResult:
@@ -351,22 +344,11 @@ Context = ServerRequestContext[Any, Any]
 
 class AgentServer:
     """Tools for clients. `flags`: settings of the command line, over all others. `folder`: the
-    workspace of a client that names no roots. `connect`: what answers as the model. `limit`: what a
-    client over HTTP may name at most. `writes`: whether a tool may write."""
+    workspace of a client that names no roots."""
 
-    def __init__(
-        self,
-        flags: Mapping[str, Any],
-        folder: Path,
-        connect: Callable[[Settings], Backend] = connect,
-        *,
-        limit: Workspace | None = None,
-        writes: bool = True,
-    ) -> None:
-        self._limit, self._writes = limit, writes
+    def __init__(self, flags: Mapping[str, Any], folder: Path) -> None:
         self._flags = flags
         self._folder = folder
-        self._connect = connect
         self._asking = ThreadPoolExecutor(1, "specedit-model")  # calls for the model queue
         self._others = ThreadPoolExecutor(OTHER_CALLS, "specedit-tool")
         self._running: dict[Future[ToolResult], threading.Event] = {}
@@ -404,13 +386,11 @@ class AgentServer:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
         try:
             arguments = TOOLS[params.name].arguments.model_validate(params.arguments or {})
-            if not self._writes and (params.name == "undo" or getattr(arguments, "write", False)):
-                raise UsageError("This server was started with no folder that tools may write in.")
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
             progress = NewestReport(context.session)
-            call = Call(workspace, self._flags, self._connect, stop, progress.report)
+            call = Call(workspace, self._flags, stop, progress.report)
             asks = isinstance(arguments, ToEdit) or getattr(arguments, "ask_model", False)
             worker = self._asking if asks else self._others
             future = worker.submit(perform, params.name, call, arguments)
@@ -442,7 +422,7 @@ class AgentServer:
         second request of the same call; before, it answers a request of ours."""
         session = context.session
         if session.client_capabilities is None or session.client_capabilities.roots is None:
-            return self._limit or Workspace.of_process(self._folder)
+            return Workspace.of_process(self._folder)
         answer = (params.input_responses or {}).get(ROOTS)
         if not isinstance(answer, types.ListRootsResult):
             if not session.can_send_request:
@@ -452,8 +432,7 @@ class AgentServer:
                 types.ListRootsResult,
                 request_read_timeout_seconds=ROOTS_S,
             )
-        named = Workspace.of_client(str(root.uri) for root in answer.roots)
-        return named.within(self._limit) if self._limit else named
+        return Workspace.of_client(str(root.uri) for root in answer.roots)
 
 
 async def _list_tools(_: Context, __: object) -> types.ListToolsResult:

@@ -59,9 +59,8 @@ class RequestBudget:
 
     def earn(self, written: int, accepted: int = 0, paid: float = 0.0) -> None:
         """A step wrote `written` ids, `accepted` of them drafted, and offering cost `paid`."""
-        self.left += (
-            max(0.0, accepted * self.share - paid) / 2 + BUDGET_PER_ID * written * self.share
-        )
+        self.left += max(0.0, accepted * self.share - paid) / 2
+        self.left += BUDGET_PER_ID * written * self.share
 
     def spend(self, seconds: float) -> None:
         self.left -= seconds

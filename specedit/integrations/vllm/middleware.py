@@ -20,7 +20,7 @@ from specedit.engines.base import appeared
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.models.tokenizer import Tokenizer
-from specedit.server.app import replayed, respond
+from specedit.server.app import respond
 from specedit.server.chat_request import Predicted, Unsupported, refuse
 from specedit.server.protocol import RefusedError
 from specedit.server.remote import EXACT, UNUSED
@@ -74,7 +74,7 @@ class Predictions:
         scope = {**scope, "headers": resized(scope["headers"], len(body))}
         answer = CountedAnswer(send, ids, keep_ids, batch_invariant(), unused)
         whole = {"type": "http.request", "body": body}
-        await self._app(scope, replayed(receive, whole), answer.send)
+        await self._app(scope, _replayed(receive, whole), answer.send)
 
     async def _served_tokenizer(self, scope: Scope) -> Tokenizer | None:
         if self._tokenizer is None:
@@ -116,6 +116,16 @@ def _texts(request: dict[str, Any]) -> list[str]:
     return [text for text in fields.predicted_texts if text]
 
 
+def _replayed(receive: Receive, *messages: Message) -> Receive:
+    """A `receive` that begins with messages which were read already."""
+    left = iter(messages)
+
+    async def again() -> Message:
+        return next(left, None) or await receive()
+
+    return again
+
+
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
     """The body, and a `receive` that returns all of it again. A body over MAX_BODY_BYTES is
     not read to its end and not parsed."""
@@ -128,7 +138,7 @@ async def _read(receive: Receive) -> tuple[bytes, Receive]:
         more = message["type"] == "http.request" and message.get("more_body", False)
     whole = size <= MAX_BODY_BYTES and messages[-1]["type"] == "http.request"
     body = b"".join(message.get("body", b"") for message in messages) if whole else b""
-    return body, replayed(receive, *messages)
+    return body, _replayed(receive, *messages)
 
 
 @dataclass

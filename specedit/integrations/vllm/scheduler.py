@@ -1,10 +1,8 @@
 """vLLM's scheduler, with drafts for the requests that have a prediction.
 
-The scheduler sees each request with its ids, its arguments and its answer so far, and the other
-requests of the next step. Before each step, every request that decodes gets the ids that are worth
-their share of the step; vLLM verifies them like any draft, and the next step reads from the request
-what was accepted. A request without a prediction is not touched. The state is an attribute of the
-request.
+Before each step, every request that decodes gets the ids that are worth their share of the step;
+vLLM verifies them like any draft, and the next step reads from the request what was accepted. The
+state is an attribute of the request. A request without a prediction is not touched.
 """
 
 from __future__ import annotations
@@ -88,7 +86,9 @@ class PredictedScheduler(Scheduler):
                 state.commit(list(request.output_token_ids[state.written :]))
             limit = min(left, self._limit(request))
             ids = state.propose(limit, ratio, share) if limit > 0 else []
-            request.spec_token_ids = self._grammatical(request, ids)
+            if ids and request.use_structured_output:
+                ids = self.structured_output_manager.validate_tokens(request, ids)
+            request.spec_token_ids = ids
             left -= len(request.spec_token_ids)
             offered.append(request)
         return offered
@@ -123,7 +123,10 @@ class PredictedScheduler(Scheduler):
             return None
         reach = min(request.max_tokens, self.max_model_len) + MAX_DRAFT_IDS
         known = self.vllm_config.model_config.get_vocab_size()
-        predictions = [part for part in _parts(ids, reach) if min(part) >= 0 and max(part) < known]
+        parts = parted(ids, reach) if isinstance(ids, Iterable) and type(ids) is not str else []
+        if not all(type(token) is int for part in parts for token in part):
+            return None  # a client may set it to anything
+        predictions = [part for part in parts if min(part) >= 0 and max(part) < known]
         if not predictions:
             return None
         return Drafting(request.prompt_token_ids, predictions, self._tokenizer)
@@ -133,17 +136,3 @@ class PredictedScheduler(Scheduler):
         answer = request.max_tokens - request.num_output_tokens - 1
         window = self.max_model_len - request.num_tokens - 1
         return min(MAX_DRAFT_IDS, self.num_spec_tokens, answer, window)
-
-    def _grammatical(self, request: Any, ids: list[int]) -> list[int]:
-        if not ids or not request.use_structured_output:
-            return ids
-        valid: list[int] = self.structured_output_manager.validate_tokens(request, ids)
-        return valid
-
-
-def _parts(value: Any, most: int) -> list[list[int]]:
-    """The predictions in an extra argument, which a client may set to anything."""
-    if not isinstance(value, Iterable) or isinstance(value, str):
-        return []
-    parts = parted(value, most)
-    return parts if all(type(token) is int for part in parts for token in part) else []
