@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn
 
-from specedit.check.finding import Finding
+from specedit.check.finding import SEVERAL, Finding
 from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
@@ -217,7 +217,8 @@ def rename_tree(
         add(files, path, moved, collisions=exists)
     if target is None and len(declared) > 1 and files and (text := _several(project, name, every)):
         first = next(iter(files))
-        files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
+        note = doubt(text, kind="unsure" if owner else SEVERAL)
+        files[first] = replace(files[first], notes=(note, *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     unchanged = {path: findings for path, findings in left.items() if findings}
     return TreeRename(name, new, ordered, unchanged, declared, moves)
@@ -474,7 +475,7 @@ def _several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     shown = [f"{_described(x)} ({project.path(x.home)}:{x.leaf.line})" for x in firsts]
     more = f" and {len(shown) - MAX_NAMED_PLACES} more" if len(shown) > MAX_NAMED_PLACES else ""
     named = "; ".join(shown[:MAX_NAMED_PLACES])
-    message = f"`{name}` means {len(shown)} things, all renamed: {named}{more}"
+    message = f"`{name}` means {len(shown)} things, which change together: {named}{more}"
     holder = next((name for name in holders if holders.count(name) == 1), "")
     return f"{message}; `{holder}.{name}` means one" if holder else message
 
