@@ -21,7 +21,7 @@ import gguf
 import numpy as np
 import numpy.typing as npt
 
-from specedit.models.architecture import HYBRID, ROPE_FACTORS, Architecture
+from specedit.models.architecture import HYBRID, MTP, ROPE_FACTORS, Architecture
 from specedit.models.gguf import open_gguf
 
 _QWEN2 = Architecture(
@@ -215,6 +215,8 @@ def write(
         for name in names:
             theirs[name] = name.replace(".ffn_norm.", ".post_attention_norm.")
             theirs[name] = theirs[name].replace(".ssm_a.weight", ".ssm_a")
+            own = "nextn." if name.split(".")[1] in MTP else ""
+            theirs[name] = theirs[name].replace("mtp.", f"blk.{model.layers}.{own}")
     chunks = {kind: chunk_of(kind, random).ravel() for kind in set(kinds.values()) - {TYPES.F32}}
     sizes: dict[str, int] = {}
     for name, kind in kinds.items():
@@ -247,7 +249,7 @@ def _numbers(model: Architecture) -> Iterator[tuple[str, int | float]]:
     yield from {
         f"{model.family}.{key}": number
         for key, number in {
-            "block_count": model.layers,
+            "block_count": model.layers + model.mtp,
             "context_length": model.window,
             "embedding_length": model.hidden,
             "feed_forward_length": model.inner,
@@ -275,6 +277,7 @@ def _states(model: Architecture) -> dict[str, int]:
         "ssm.group_count": model.key_heads,
         "ssm.time_step_rank": model.value_heads,
         "ssm.inner_size": model.value_heads * model.value_size,
+        **({"nextn_predict_layers": 1} if model.mtp else {}),
     }
 
 
@@ -339,11 +342,12 @@ def main() -> None:
     parser.add_argument("--vocabulary", type=int, help="number of tokens")
     parser.add_argument("--layers", type=int, help="number of layers")
     parser.add_argument("--shard-tensors", type=int, default=0)
+    parser.add_argument("--mtp", action="store_true", help="with a layer that predicts ahead")
     given = parser.parse_args()
     changes = {key: getattr(given, key) for key in ("vocabulary", "layers") if getattr(given, key)}
     model = replace(SHAPES[given.shape], **changes)
     kept = tuple(layer for layer in model.recurrent if layer < model.layers)
-    model = replace(model, recurrent=kept)
+    model = replace(model, recurrent=kept, mtp=int(given.mtp))
     tied, shards = given.shape in TIED, given.shard_tensors
     for path in write(given.out, model, tokenizer=given.tokenizer, tied=tied, shard_tensors=shards):
         print(f"{path}: {path.stat().st_size / 1e9:.2f} GB")

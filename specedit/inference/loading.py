@@ -204,7 +204,7 @@ def choose_heads(
         )
     own = [MTP] if passes.mtp else HeadsFolder(store, passes.digest).kinds()[:1]
     try:
-        return heads_of(passes, named or own, files.name, store), ""
+        return heads_of(engine, named or own, files.name, store), ""
     except UsageError as error:
         if named:
             raise
@@ -212,16 +212,16 @@ def choose_heads(
 
 
 def heads_of(
-    passes: Any, kinds: Iterable[str], model: str, store: Path
+    engine: Any, kinds: Iterable[str], model: str, store: Path
 ) -> dict[str, Guesser | MtpGuesser]:
     """The heads of a model, those of these kinds that it has; its MTP layer is one of them."""
     from specedit.engines.exact.guessing import Guesser, MtpGuesser
 
-    folder = HeadsFolder(store, passes.digest)
+    passes, folder = engine.passes, HeadsFolder(store, engine.passes.digest)
     results: dict[str, Guesser | MtpGuesser] = {}
     for kind in kinds:
         if kind == MTP and passes.mtp:
-            results[kind] = MtpGuesser(passes)
+            results[kind] = MtpGuesser(engine)
         elif heads := folder.open(kind, model):
             results[kind] = Guesser(passes, heads)
     return results

@@ -20,6 +20,7 @@ from specedit.decode.drafters.heads_drafter import HeadsDrafter
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Sampling
+from specedit.engines.exact import engine as exact_engine
 from specedit.engines.exact import guessing, weights
 from specedit.engines.exact.conversion import is_converted
 from specedit.engines.exact.engine import ExactEngine, open_exact
@@ -57,8 +58,7 @@ def guessed(
     guesser: MtpGuesser, ids: Sequence[int], states: Sequence[bytes], widths: Sequence[int]
 ) -> list[Guess]:
     """The guesses after all ids, which are committed by so many."""
-    guesser.begin()
-    guesser.add(ids[:1])
+    guesser.begin(ids[:1])
     at = 0
     for width in widths:
         guesser.add(ids[at + 1 : at + 1 + width], states[at : at + width])
@@ -91,13 +91,12 @@ def test_the_layer_computes_what_transformers_parts_do(small):
 def test_guesses_do_not_depend_on_how_ids_were_committed(small, monkeypatch):
     _, _, engine = small
     states = states_of(engine, IDS)
-    guesser = MtpGuesser(engine.passes)
+    guesser = MtpGuesser(engine)
     whole = guessed(guesser, IDS, states, [89])
     assert guessed(guesser, IDS, states, [1] * 89) == whole
     numbers, left = random.Random(1), 89
     for _ in range(5):  # some of them while guesses were asked for
-        guesser.begin()
-        guesser.add(IDS[:1])
+        guesser.begin(IDS[:1])
         left = 89
         while left:
             width, at = min(numbers.randrange(1, 14), left), 89 - left
@@ -149,12 +148,29 @@ def test_guarantee_1_the_layer_changes_the_speed_and_never_the_text(small, sampl
 
     for prompt in (1, 20):
         plain = answer([], prompt)
-        mtp = HeadsDrafter(MtpGuesser(engine.passes))
+        mtp = HeadsDrafter(MtpGuesser(engine))
         for seed in range(4):
             others = [Proposing(plain[0], seed, 517)] if seed else []
             found = answer([*others, mtp], prompt)
             assert found[:2] == plain[:2]
             assert found[2] > 0
+
+
+def test_the_last_pass_over_a_prompt_is_read_too(small, monkeypatch):
+    """Guesses are those after a text of which the prompt's last pass and the answer are known."""
+    engine = small[2]
+    monkeypatch.setattr(exact_engine, "PREFILL", 32)
+    states, guesser = states_of(engine, IDS), MtpGuesser(engine)
+    expected = guessed(guesser, IDS[64:], states[64:], [25])
+    for kept in (0, 10):  # what the cache holds already
+        engine.crop(kept)
+        guesser.begin(IDS[:70])
+        list(engine.begin(IDS[:75]))
+        guesser.add(IDS[75:], states[74:])
+        found = guesser.guess(0, [states[-1]], IDS[-1:], 1)
+        assert found == expected[:1]
+    guesser.add(IDS[:3])  # the answer continues with ids that no pass read
+    assert guesser.guess(0, [states[-1]], IDS[:1], 1)[0].ids == []
 
 
 def test_the_layer_is_asked_less_where_its_guesses_do_not_pay(small):
@@ -163,7 +179,7 @@ def test_the_layer_is_asked_less_where_its_guesses_do_not_pay(small):
     for event in decode(
         engine,
         IDS[:5],
-        drafters=[HeadsDrafter(MtpGuesser(engine.passes))],
+        drafters=[HeadsDrafter(MtpGuesser(engine))],
         widths=Widths(Curve.line(1e-5, 1e-6)),  # a guess takes longer than a pass
         ends=lambda id: False,
         limit=120,

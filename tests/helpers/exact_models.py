@@ -332,7 +332,7 @@ def hybrid_rows(config: Any, part: str, rows: Any) -> Any:
     match part:
         case "attn_norm" | "ffn_norm" | "output_norm" | "attn_q_norm" | "attn_k_norm":
             return rows + 1
-        case "enorm" | "hnorm" | "shared_head_norm":
+        case "enorm" | "hnorm" | "shared_head_norm":  # of the MTP layer
             return rows + 1
         case "ssm_a":
             return tiled(-np.exp(rows), 1)

@@ -154,6 +154,9 @@ static void fill(fuzzed_model *m) {
     m->weights = (specedit_weights){
         m->layers, embedding, floats(of, hidden), linear(of, ids, hidden, hidden, 2 * between(2, 4)),
         frequencies};
+    if (one_in(4)) /* an MTP layer */
+        m->weights.id_norm = floats(of, hidden), m->weights.state_norm = floats(of, hidden),
+        m->weights.fuse = linear(of, out, 2 * hidden, 2 * hidden, 2 * between(2, 4));
 }
 
 /* One number that cannot be. More layers than there is memory for are the caller's fault. */
@@ -175,7 +178,7 @@ static void harm_number(fuzzed_model *m) {
 
 static void harm_pointer(fuzzed_model *m) {
     specedit_layer *l = &m->layers[0];
-    switch (below(8)) {
+    switch (below(10)) {
     case 0: l->norm = 0; break;
     case 1: l->qkv.panels = 0; break;
     case 2: l->out.scales = 0; break;
@@ -183,6 +186,8 @@ static void harm_pointer(fuzzed_model *m) {
     case 4: m->weights.embedding = 0; break;
     case 5: m->weights.norm = 0; break;
     case 6: m->weights.frequencies = 0; break;
+    case 7: m->weights.id_norm = m->weights.id_norm ? 0 : m->weights.norm; break;
+    case 8: m->weights.fuse.panels = 0; break;
     default: m->weights.layers = 0; break;
     }
 }
@@ -304,6 +309,8 @@ static void call_run(void) {
         pass.logits = keep(&memory, (size_t)rows * outputs * sizeof *pass.logits);
     if (one_in(4))
         pass.hidden = keep(&memory, (size_t)rows * hidden * sizeof *pass.hidden);
+    if (!of->weights.id_norm == one_in(20))
+        pass.states = floats(&memory, rows * hidden);
     specedit_cache *cache = pass.caches && !one_in(20) ? 0 : cache_for(of);
     if (cache && at_of(cache) >= 0 && !one_in(20))
         pass.start = at_of(cache), pass.parents = 0;
@@ -507,6 +514,9 @@ static void refuses(void) {
     REFUSED(
         "qkv in several groups", m->layers[0].qkv.group_size = 64 - m->layers[0].qkv.group_size);
     REFUSED("weights of 5 bits", m->layers[0].out.bits = 5);
+    specedit_weights whole = m->weights;
+    REFUSED("half an MTP layer", m->weights.state_norm = whole.state_norm ? 0 : whole.norm);
+    m->weights = whole;
     m->model = specedit_model_new(last, &m->shape, &m->weights);
     do {
         drop(&other->memory);
@@ -522,6 +532,8 @@ static void refuses(void) {
                   batch = {.ids = ids, .width = 1, .caches = &cache, .starts = starts};
 #define BAD(code) ((code) == SPECEDIT_BAD_ARGUMENT)
     expect(BAD(specedit_run(m->model, cache, pool, &pass)), "start + width overflows");
+    pass = (specedit_pass){.ids = ids, .width = 2, .states = m->weights.id_norm ? 0 : m->weights.norm};
+    expect(BAD(specedit_run(m->model, cache, pool, &pass)), "states of another kind of model");
     expect(BAD(specedit_run(m->model, 0, pool, &batch)), "starts[i] + 1 overflows");
     specedit_cache_reserve(cache, 10);
     expect(BAD(specedit_cache_keep(cache, -1, rows, 2)), "keep behind a negative start");

@@ -155,6 +155,8 @@ def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_p
     [
         ({"layer_types": ["attention", "mamba"]}, "'granitemoehybrid'"),
         ({"model_type": "gemma4_text"}, "'gemma4_text'"),
+        ({"model_type": "gpt_oss"}, "'gpt_oss'"),
+        ({"model_type": "mellum"}, "'mellum'"),
         (
             {"model_type": "mistral", "layer_types": None, "sliding_window": 512},
             "has a sliding window",
@@ -163,7 +165,7 @@ def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_p
         ({"num_local_experts": 8}, "has experts"),
         ({"position_embedding_type": None}, "has no RoPE"),
     ],
-    ids=["hybrid", "Gemma 4", "Mistral", "Ministral", "experts", "no RoPE"],
+    ids=["hybrid", "Gemma 4", "gpt-oss", "Mellum 2", "Mistral", "Ministral", "experts", "no RoPE"],
 )
 def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(changes, said, tmp_path):
     config = {**DENSE, "max_position_embeddings": 2048, **changes}

@@ -74,7 +74,7 @@ class Own:
         try:
             if way != PREDICTED and passes and {*plan.draft} & {*HEADS_NAMES}:
                 # every kind of heads, not only what auto takes
-                loaded.heads = heads_of(passes, HEADS_NAMES, loaded.line.name, store_path())
+                loaded.heads = heads_of(loaded.engine, HEADS_NAMES, loaded.line.name, store_path())
             run = run_plan(loaded, plan, task)
         except UsageError:
             return None

@@ -47,8 +47,7 @@ class HeadsDrafter:
         self.begin(())
 
     def begin(self, prompt: Sequence[int]) -> None:
-        self._guesser.begin()
-        self._guesser.add(prompt)
+        self._guesser.begin(prompt)
         self._row: Row | None = None
         self._rows: Sequence[Row] = ()  # before each id of the next commit
         self._last = -1

@@ -58,6 +58,8 @@ class ExactEngine:
         self._subset: OutputSubset | None = None  # of the output layer
         self._narrow = False
         self._marks: Sequence[int] = ()
+        # Of the last pass over a prompt, for an MTP layer: states, and the id after each
+        self.tail: tuple[Sequence[int], bytearray] = (), bytearray()
 
     @property
     def info(self) -> EngineInfo:
@@ -96,9 +98,13 @@ class ExactEngine:
         reused = self.cache.crop(common(self.cache.ids, wanted))
         yield Prefill(reused, len(wanted), reused, time.perf_counter() - started)
         self.cache.reserve(len(wanted))
+        self.tail = (), bytearray()
         while (at := self.length) < len(wanted):
-            chunk = self._next(wanted)
-            for share in self.passes.read_in_steps(chunk, self.cache):
+            chunk, states = self._next(wanted), None
+            if self._watching and self.passes.mtp and at + len(chunk) == len(wanted):
+                states = bytearray(4 * self._info.hidden * len(chunk))
+                self.tail = prompt[at + 1 :], states
+            for share in self.passes.read_in_steps(chunk, self.cache, states):
                 done = at + int(share * len(chunk))
                 yield Prefill(done, len(wanted), reused, time.perf_counter() - started)
             self.cache.snapshot(SNAPSHOT_BYTES)

@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from ctypes import c_float, c_int32
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specedit.engines.exact.kernels.library import CGuess, CHead, CLinear
 from specedit.engines.exact.kernels.passes import KernelPasses, OutputSubset, linear_of
 from specedit.models.head_file import Heads, HeadsKind
+
+if TYPE_CHECKING:
+    from specedit.engines.exact.engine import ExactEngine
 
 MAX_GUESSED_IDS = 2048  # most ids of the present text that may be guessed besides frequent ones
 
@@ -56,9 +59,9 @@ class Guesser:
         """Number of trained steps."""
         return len(self._heads)
 
-    def begin(self) -> None:
-        """Start another text: forget the ids of the last one."""
-        self._pending.clear()
+    def begin(self, ids: Sequence[int] = ()) -> None:
+        """Start another text after these ids: forget those of the last one."""
+        self._pending = [*ids]
         if "_outputs" in self.__dict__:
             self._outputs.forget(len(self._frequent))
 
@@ -128,14 +131,16 @@ class MtpGuesser:
     """The MTP layer of a model: it predicts the id after the next one, from a state and the next
     id, and so on from the state that it makes.
 
-    It attends to the answer alone, whose states the model's own passes give."""
+    It attends to the answer, whose states the model's own passes give, and to what the last pass
+    over the prompt read."""
 
     kind = MTP
     depth = MTP_DEPTH
 
-    def __init__(self, passes: KernelPasses) -> None:
+    def __init__(self, engine: ExactEngine) -> None:
+        passes = engine.passes
         assert passes.mtp is not None
-        self._passes = passes.mtp
+        self._engine, self._passes = engine, passes.mtp
         self._size = 4 * passes.config.hidden
         self._cache = self._passes.new_cache()
         self._usual = range(min(USUAL_IDS, passes.config.vocabulary))
@@ -147,21 +152,25 @@ class MtpGuesser:
         outputs.add(self._usual)
         return outputs
 
-    def begin(self) -> None:
-        """Start another text."""
-        self._text: list[int] = []  # ids that may be guessed besides usual ones
+    def begin(self, ids: Sequence[int] = ()) -> None:
+        """Start another text after these ids."""
+        self._text = [*ids]  # ids that may be guessed besides usual ones
         self._restart()
+        self._starts = True  # the next ids follow the prompt
         if "_outputs" in self.__dict__:
             self._outputs.forget(len(self._usual))
 
     def _restart(self) -> None:
-        self._read = 0  # ids of the answer that the cache holds,
+        self._read = 0  # ids that the cache holds,
         self._ids: list[int] = []  # and those that follow, with the states before each
         self._states = bytearray()
 
     def add(self, ids: Sequence[int], states: Sequence[Any] = ()) -> None:
         """The text continues with these ids, each after one of the `states`, if these are known."""
         self._text += ids
+        if self._starts:
+            self._ids, self._states = [*self._engine.tail[0]], self._engine.tail[1].copy()
+        self._starts = False
         if not states:
             self._restart()
             return
