@@ -256,4 +256,5 @@ def _window(config: Any) -> int:
     if rope.get("rope_type") != "longrope":
         return window
     trained = rope.get("original_max_position_embeddings")
-    return min(window, int(trained or getattr(config, "original_max_position_embeddings", window)))
+    trained = trained or getattr(config, "original_max_position_embeddings", window)
+    return min(window, int(trained or window))
