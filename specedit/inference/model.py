@@ -174,6 +174,9 @@ class LoadedModel:
         predicted = None if plan.prediction is None else encode(plan.prediction)
         least = predicted if plan.least == plan.prediction else encode(plan.least)
         left = self._room(prompt, predicted, len(least or ()) + len(ending))
+        # Not by the prediction, which changes the speed and never the text
+        copied = len(prompt) + len(prompt) // 8 + EXTRA_COPY_TOKENS
+        most = copied if plan.copies else 2 * len(prompt) + EXTRA_TOKENS
         reader = reader_of(plan, self.tokenizer)
         events = decode(
             self.engine,
@@ -191,7 +194,7 @@ class LoadedModel:
             ),
             widths=self.widths,
             ends=reader.ends,
-            limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
+            limit=min(left, plan.max_tokens or most),
             sampling=plan.sampling,
             audit=plan.audit,
             unlike=[[*encode(text), *ending[:1]] for text in plan.unlike],
@@ -319,9 +322,3 @@ def certainty_of(
         min((chances[at] for at in kept if at < len(chances)), default=0.0),
         prompt + chances.index(least) if chances else 0,
     )
-
-
-def _most(plan: Plan, prompt: int) -> int:
-    """Tokens after which an answer is cut off. It does not depend on the prediction, which changes
-    the speed and never the text."""
-    return prompt + prompt // 8 + EXTRA_COPY_TOKENS if plan.copies else 2 * prompt + EXTRA_TOKENS

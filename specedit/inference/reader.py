@@ -11,12 +11,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from specedit.errors import RefusedEdit
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Plan
+    from specedit.models.tokenizer import Tokenizer
 
 _FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
 
@@ -199,17 +200,6 @@ class Unfenced:
         return self._inside[shown:end]
 
 
-class Pieces(Protocol):
-    """The part of a tokenizer that reading needs."""
-
-    @property
-    def ends(self) -> frozenset[int]: ...
-
-    def piece(self, token: int) -> bytes: ...
-
-    def special(self, name: str) -> int | None: ...
-
-
 class Reader:
     """Reads one answer. `ends` is asked once per committed id, in order; `take` gives the texts
     of the ids since the last call, a character split over ids belonging to the last of them.
@@ -218,7 +208,7 @@ class Reader:
 
     def __init__(
         self,
-        tokenizer: Pieces,
+        tokenizer: Tokenizer,
         closing: str = "",
         stop: Sequence[str] = (),
         *,
@@ -306,15 +296,10 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
     return min((at for mark in stop if (at := text.find(mark)) >= 0), default=None)
 
 
-def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
+def reader_of(plan: Plan, tokenizer: Tokenizer) -> Reader:
     """The reader of the answer to a plan."""
-    return Reader(
-        tokenizer,
-        plan.closing,
-        plan.stop,
-        nested=plan.nested,
-        expected=plan.prediction or plan.least,
-    )
+    expected = plan.prediction or plan.least
+    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested, expected=expected)
 
 
 def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:

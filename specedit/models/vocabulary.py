@@ -1,13 +1,10 @@
 """A model's vocabulary, read from GGUF metadata or from a folder's tokenizer.json.
 
-The encoder it builds knows no special token and rewrites no text; see `tokenizer` for why. Whatever
-the file holds, the outcome is a vocabulary or a `ModelError`.
-
-`tokenizers` needs 0.3 s to build a vocabulary of 150,000 tokens. Here merges are a sorted array,
-pieces are one text with offsets, and a lookup is a binary search; a word's ids are kept. Only text
-outside ASCII imports `tokenizers`, which has the Unicode classes of characters. The store keeps the
-tokenizer of each GGUF file in this form (4 MB): reading 300,000 strings of the header takes longer
-than the forward passes of a short edit. A damaged file is made again.
+Whatever the file holds, the outcome is a vocabulary or a `ModelError`. `tokenizers` needs 0.3 s to
+build a vocabulary of 150,000 tokens. Here merges are a sorted array, pieces are one text with
+offsets, and a lookup is a binary search; a word's ids are kept. Only text outside ASCII imports
+`tokenizers`. The store keeps the tokenizer of each GGUF file in this form (4 MB): reading 300,000
+strings of the header takes longer than the forward passes of a short edit.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
@@ -70,13 +67,7 @@ class TokenPieces(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    @overload
-    def __getitem__(self, id: int) -> bytes: ...
-    @overload
-    def __getitem__(self, id: slice) -> list[bytes]: ...
-    def __getitem__(self, id: int | slice) -> bytes | list[bytes]:
-        if isinstance(id, slice):
-            return [self[at] for at in range(*id.indices(len(self)))]
+    def __getitem__(self, id: Any) -> Any:
         if not 0 <= id < len(self):
             raise IndexError(id)
         return bytes(self._text[self._offsets[id] : self._offsets[id + 1]])

@@ -137,12 +137,6 @@ def _content(text: str) -> dict[str, str]:
     return {"type": "content", "content": text}
 
 
-def _own_key(url: str) -> str:
-    """The token of this user's own server, where it listens at a URL now."""
-    record = runtime_folder().record() if warm_server_may_run() else None
-    return record.token if record is not None and record.url == url else ""
-
-
 def api_key(profile: Profile, host: str, secure: bool) -> str:
     """`SPECEDIT_API_KEY`, or the vendor's own variable for the vendor's host over HTTPS. Only for
     a server that the user named: one that a repository names gets no key, trusted or not."""
@@ -332,13 +326,10 @@ class RemoteBackend:
         key = "A repository names this server, so it gets no key; specedit config --user server=URL"
         about_model = code == 404 or (code == 400 and "model" in message)
         models = self._models() if about_model else ""
-        hints = {
-            400: models,
-            401: key
-            if "server" in self._settings.from_repository
-            else "Give its key in SPECEDIT_API_KEY.",
-            404: models or "Check --model and the URL of --server.",
-        }
+        if "server" not in self._settings.from_repository:
+            key = "Give its key in SPECEDIT_API_KEY."
+        otherwise = models or "Check --model and the URL of --server."
+        hints = {400: models, 401: key, 404: otherwise}
         named = table(error).get("code") == "context_length_exceeded"  # OpenAI's; and vLLM's
         if code in (200, 400) and (named or "maximum context length" in message):
             return TooLong(f"{self._host}: {message}")
@@ -351,7 +342,9 @@ def _headers(settings: Settings) -> dict[str, str]:
     if "server" in settings.from_repository:  # named by a repository: no key
         return headers
     key = api_key(PROFILES[settings.profile], host, parts.scheme == "https")
-    key = key or _own_key(f"{parts.scheme}://{parts.netloc}")
+    record = runtime_folder().record() if not key and warm_server_may_run() else None
+    if record is not None and record.url == f"{parts.scheme}://{parts.netloc}":
+        key = record.token  # of this user's own server
     if not key.isprintable():
         raise UsageError("The server's key holds a line break or an unprintable character.")
     # UTF-8, although http.client encodes headers as Latin-1

@@ -1,13 +1,11 @@
 """Where a value comes from: flag over variable over repository over user's file over default.
 
-The repository's settings are in the nearest pyproject.toml. Its open settings always apply. Its
-restricted settings apply only if the user trusts it; otherwise `Resolved.ignored` names them.
+A repository's settings are in the nearest pyproject.toml. Its restricted settings apply only if the
+user trusts it; otherwise `Resolved.ignored` names them.
 
-The user's folder is `SPECEDIT_CONFIG` or the system's configuration folder. It holds `config.toml`
-with the user's settings, and `trusted.json` with the repositories that the user trusts. Both are
-written atomically and readable by the user alone. The user trusts one `[tool.specedit]` table (its
-digest) at one real path; if either changes, the repository is not trusted. `trusted.json` counts
-only if it belongs to the user and no other user can write to it.
+The user's folder is `SPECEDIT_CONFIG` or the system's. It holds `config.toml` with the user's
+settings, and `trusted.json`: the digests of `[tool.specedit]` tables that the user trusts, each at
+one real path. `trusted.json` counts only if no other user can write to it.
 """
 
 from __future__ import annotations

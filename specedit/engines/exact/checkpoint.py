@@ -116,11 +116,9 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     known = configuration.headers(path, parts)
     headers = architecture.our_headers(known)
     if not whole:  # the other experts come with other files
-        headers = {
-            name: header
-            for name, header in headers.items()
-            if not name.endswith("_exps.weight") or header.shape[0] == model.experts
-        }
+        parted = [name for name in headers if name.endswith("_exps.weight")]
+        for name in (name for name in parted if headers[name].shape[0] != model.experts):
+            del headers[name]
     shapes = {name: header.shape for name, header in headers.items()}
     architecture.check_tensors(path, model, shapes, GENERIC, whole=whole)
     config = configuration.Fields(path, configuration.check_folder(path))

@@ -1,15 +1,12 @@
 """Conversion: a model's files to a file of the exact engine, once for each kind of weights.
 
-Weights become int8, symmetric, with one scale for each output row and group of inputs, or 4 bits
-where these cost little (`four_bits`) and 6 elsewhere, block by block of rows. The file is written
-next to its final name and moved there whole, under a lock; a damaged or older one is built again,
-and one that a killed process left unfinished is continued. It is read back once, whole; later opens
-check only its header.
+The file is written next to its final name and moved there whole, under a lock; a damaged or older
+one is built again, and one that a killed process left unfinished is continued. It is read back
+once, whole; later opens check only its header.
 
 A model whose files are much larger than its converted weights is converted while it is fetched
-(`convert_fetched`): each file is converted and deleted before the next but one. An interrupted
-fetch continues with the file that comes next. A GGUF file is kept, and converted tensor by tensor
-while it is fetched (`convert_arriving`), to a file that is dropped unless the digest is right.
+(`convert_fetched`): each file is converted and deleted before the next but one. A GGUF file is
+kept, and converted tensor by tensor while it is fetched (`convert_arriving`).
 """
 
 from __future__ import annotations
@@ -146,11 +143,10 @@ def convert(
     if _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
+    note = f"Waiting for another process to convert {files.name}"
     try:
-        while not lock.take():
-            note = f"Waiting for another process to convert {files.name}"
+        while not lock.take(WAIT_SECONDS):
             report(FetchProgress(files.name, "convert", 0, 0, note=note))
-            time.sleep(0.2)
         if not _usable(path, source):
             _build(files, path, source, report)
     except (OSError, Damaged) as error:
@@ -172,10 +168,7 @@ def unwritable(files: ModelFiles, path: Path, error: OSError | Damaged) -> Model
 
 def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
     """Read all of each file converted from a model, with or without an adapter: the file, and ""
-    or what is wrong with it.
-
-    What is wrong is deleted: the next edit makes it again.
-    """
+    or what is wrong with it, which is deleted: the next edit makes it again."""
     for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int[48]")):
         wrong = ""
         try:

@@ -2,10 +2,9 @@
 
 Choices and auditing are done here; the arithmetic is in `kernels.passes`.
 
-The store keeps the KV cache of the constant text that prompts begin with (`FixedPrefixes`). A
-system message of this package is the same in every run, and reading it takes as long as a short
-file. Its keys and values are kept, bit for bit as a pass computes them, for one file of weights and
-one version and variant of the kernels. The files hold nothing of a user's text.
+The store keeps the KV cache of the constant text that prompts begin with (`FixedPrefixes`), bit
+for bit as a pass computes it: reading that text takes as long as a short file. The files hold
+nothing of a user's text.
 """
 
 from __future__ import annotations
@@ -263,10 +262,8 @@ class FixedPrefixes:
 def available(
     files: ModelFiles | None = None, store: Path | None = None, weights: str = "auto"
 ) -> str | None:
-    """Why the exact engine cannot run here (or not this model), in words; None when it can.
-
-    A model that was converted to `store` can, so its own header need not be read (0.4 s).
-    """
+    """Why the exact engine cannot run here (or not this model), in words; None when it can: a model
+    that was converted to `store` can, so its own header need not be read (0.4 s)."""
     if (reason := why_not()) is not None or files is None:
         return reason
     if store is not None and is_converted(files, store, weights):

@@ -254,5 +254,5 @@ def _window(config: Any) -> int:
     rope = getattr(config, "rope_parameters", None) or {}
     if rope.get("rope_type") != "longrope":
         return window
-    trained = rope.get("original_max_position_embeddings")
+    trained: Any = rope.get("original_max_position_embeddings")
     return min(window, int(trained or getattr(config, "original_max_position_embeddings", window)))

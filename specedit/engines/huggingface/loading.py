@@ -2,8 +2,7 @@
 
 A model is checked before its weights are read: what would run code, does not fit on the card, or
 has names and shapes that do not belong together is refused. GGUF tensors come from our reader under
-transformers' names, and are dequantised on the device: transformers itself reads GGUF more slowly,
-with a further package.
+transformers' names, and are dequantised on the device: transformers itself is slower.
 """
 
 from __future__ import annotations

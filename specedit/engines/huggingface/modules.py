@@ -1,10 +1,9 @@
 """A model of transformers behind a cache that can be put back.
 
 `StaticModule` gives every attention layer a cache of fixed size: a pass writes its rows at a
-position that lies in device memory, so cropping is setting a number, and one recorded CUDA graph
-serves every position. A layer with a sliding window keeps all positions, and its mask is local. A
-recurrent layer's state is copied before a pass and copied back after a rejection. `DynamicModule`
-runs the models that take no such cache.
+position in device memory, so cropping is setting a number, and one recorded CUDA graph serves every
+position. A recurrent layer's state is copied before a pass and put back after a rejection.
+`DynamicModule` runs the models that take no such cache.
 """
 
 from __future__ import annotations

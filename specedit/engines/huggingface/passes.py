@@ -1,11 +1,10 @@
 """Forward passes with static shapes, whose choices are made on the device.
 
 On a card the ids of a pass are padded to one of a few widths, and each width is recorded once as a
-CUDA graph, for attention over spans in powers of two: replaying it starts all kernels of the pass
-at once. The padding writes rows past the ids, which the next pass writes over; the causal mask
-keeps them from being seen. A recurrent state would see padding, so such a model's ids are cut into
-passes of full widths. Only a few numbers for each id are copied to the processor: the likeliest
-id, the second, and by how much their logits differ.
+CUDA graph, for attention over spans in powers of two: replaying it starts all kernels at once. The
+padding writes rows past the ids, which the next pass writes over. A recurrent state would see
+padding, so such a model's ids are cut into passes of full widths. Three numbers for each id are
+copied to the processor: the likeliest id, the second, and by how much their logits differ.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class CleanFiles:
         if key in self:
             return
         self._known[key] = None
-        try:
+        with suppress(OSError):  # a store that cannot be written makes the hook slower, not wrong
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if len(self._known) > MAX_DIGESTS:
                 self._known = dict.fromkeys([*self._known][-MAX_DIGESTS // 2 :])
@@ -199,8 +199,6 @@ class CleanFiles:
                 return
             with regular.appending(self._path) as file:
                 file.write(f"{key}\n".encode())  # one short write is atomic
-        except OSError:
-            return  # a store that cannot be written makes the hook slower, not wrong
 
 
 def _answers(settings: Settings) -> str:

@@ -399,9 +399,8 @@ def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
     `ask`: the tool that shows the rest."""
     main = "places" if result.places else "diff"
     whole = {name: list(map(shown, getattr(result, name))) for name in LISTS}
-    whole["places"] = whole["places"][skip:]
-    diff = result.diff.split("\n") if result.diff else []
-    whole["diff"] = diff[skip:] if main == "diff" else diff
+    whole["diff"] = result.diff.split("\n") if result.diff else []
+    whole[main] = whole[main][skip:]
     kept = {name: min(len(lines), MAX_LIST_LINES) for name, lines in whole.items()}
     kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
     summary = _shorter(harmless(result.summary), MAX_RESULT_CHARACTERS // 2)

@@ -12,7 +12,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -209,11 +209,11 @@ def _line_in(path: str, name: str, declared: Sequence[tuple[str, int, str]]) -> 
     lines = [line for where, line, _ in declared if where == path]
     if len(lines) == 1:
         return lines[0]
+    places = _some([f"{where}:{line}" for where, line, _ in declared])
+    problem = f"does not declare `{name}`; declared: {places or 'nowhere'}"
     if lines:
         problem = f"declares `{name}` {len(lines)} times; `line` chooses one: {_some(lines)}"
-        raise InputError(problem, file=path)
-    places = _some([f"{where}:{line}" for where, line, _ in declared])
-    raise InputError(f"does not declare `{name}`; declared: {places or 'nowhere'}", file=path)
+    raise InputError(problem, file=path)
 
 
 def _target(tree: Tree, path: str, name: str, line: int) -> Target:
@@ -299,22 +299,15 @@ def _title(run: JournalRun) -> str:
     return f"{run.label}: {run.instruction[:200]}"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTool:
-    """A tool of the server."""
-
-    function: Callable[[Call, Any], ToolResult]
-    arguments: type[Arguments]
-    writes: bool
-
-
-TOOLS = {
-    "find_places": AgentTool(find_places, ToFind, writes=False),
-    "rename_symbol": AgentTool(rename_symbol, ToRename, writes=True),
-    "apply_change": AgentTool(apply_change, ToApply, writes=True),
-    "edit_symbol": AgentTool(edit_symbol, ToEdit, writes=True),
-    "undo": AgentTool(undo, NoArguments, writes=True),
-    "status": AgentTool(status, NoArguments, writes=False),
+READ_ONLY = (find_places, status)
+Tool = Callable[[Call, Any], ToolResult]
+TOOLS: dict[str, tuple[Tool, type[Arguments]]] = {
+    "find_places": (find_places, ToFind),
+    "rename_symbol": (rename_symbol, ToRename),
+    "apply_change": (apply_change, ToApply),
+    "edit_symbol": (edit_symbol, ToEdit),
+    "undo": (undo, NoArguments),
+    "status": (status, NoArguments),
 }
 
 
@@ -322,7 +315,8 @@ def perform(name: str, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
     try:
-        result = TOOLS[name].function(call, arguments)
+        function, _ = TOOLS[name]
+        result = function(call, arguments)
     except Cancelled:
         result = ToolResult(status="refused", summary="cancelled; nothing was written")
     result.notes[:0] = recovered
@@ -385,7 +379,8 @@ class AgentServer:
         if params.name not in TOOLS:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
         try:
-            arguments = TOOLS[params.name].arguments.model_validate(params.arguments or {})
+            _, kind = TOOLS[params.name]
+            arguments = kind.model_validate(params.arguments or {})
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
@@ -439,14 +434,14 @@ async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
     tools = [
         types.Tool(
             name=name,
-            description=" ".join((tool.function.__doc__ or "").split()),
-            input_schema=schema_of(tool.arguments),
+            description=" ".join((function.__doc__ or "").split()),
+            input_schema=schema_of(arguments),
             output_schema=schema_of(ToolResult),
             annotations=types.ToolAnnotations(
-                read_only_hint=not tool.writes, destructive_hint=False, open_world_hint=False
+                read_only_hint=function in READ_ONLY, destructive_hint=False, open_world_hint=False
             ),
         )
-        for name, tool in TOOLS.items()
+        for name, (function, arguments) in TOOLS.items()
     ]
     return types.ListToolsResult(tools=tools)
 
