@@ -6,9 +6,10 @@ builds `llama-server` and `llama-quantize` for this processor from the sources i
 llama-cpp-python's source distribution, in FOLDER, and makes Q4_0 of the default model's GGUF.
 cmake, ninja and a C++ compiler must be installed. `benchmarks.peers` finds them by LLAMA_FOLDER.
 
-A dictated answer is a grammar that allows this one text: the server samples as always and then
-takes what the grammar allows. Each run has a server of its own, because n-grams of an earlier
-request would help; loading it is not timed.
+A dictated answer is a grammar that allows these ids alone: the server samples as always and then
+takes what the grammar allows. (A grammar of the text would let a model with random weights spell
+it with other ids, which no n-gram of the prompt predicts.) Each run has a server of its own,
+because n-grams of an earlier request would help; loading it is not timed.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class LlamaServer:
     def answer(self, address: str, task: Task) -> PeerRun:
         request: dict[str, Any] = {
             "prompt": list(task.prompt),
-            "n_predict": task.limit + (64 if task.dictated else 0),
+            "n_predict": task.limit,
             "temperature": 0,
             "top_k": 1,
             "samplers": ["top_k"],
@@ -131,10 +132,9 @@ class LlamaServer:
             "return_tokens": True,
             "timings_per_token": True,
         }
-        left = 0
-        if task.dictated:
-            text = b"".join(map(self._tokenizer.piece, task.answer)).decode()
-            request["grammar"], left = f"root ::= {json.dumps(text, ensure_ascii=False)}", len(text)
+        dictated = [number for number in task.answer if self._tokenizer.piece(number)]
+        if dictated:
+            request["grammar"] = "root ::= " + " ".join(f"<[{number}]>" for number in dictated)
         ends = stops(self._tokenizer, task)
         tokens: list[int] = []
         timings: dict[str, Any] = {}
@@ -147,9 +147,8 @@ class LlamaServer:
                 done = time.perf_counter()
                 first = first or done
             tokens += ids
-            left -= len(event.get("content") or "")
             timings = event.get("timings") or timings
-            if left <= 0 if task.dictated else any(map(ends, ids)):
+            if len(tokens) >= len(dictated) if dictated else any(map(ends, ids)):
                 break
         self._cpu_s = cpu_s(self._pid) - used
         proposed, accepted = (int(timings.get(name, 0)) for name in ("draft_n", "draft_n_accepted"))

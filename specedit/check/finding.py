@@ -57,7 +57,6 @@ class Spot:
 WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
     "not-checked",  # no grammar says whether the new text parses
     "unclosed",  # the model ended without its closing line
-    "narrowed",  # only a part of the file was edited
     "unsure",  # of a rename: which places, or what was written there
     "left",  # the name itself stands in comments or strings, where the scope does not reach
     "undecided",  # of a rename: what a place means cannot be told, so it stays

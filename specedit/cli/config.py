@@ -18,8 +18,8 @@ from specedit.cli.streams import put, put_object, say
 from specedit.errors import DONE, FAILED, InputError, SpeceditError, UsageError
 from specedit.settings import Resolved, checked, find_pyproject, here, layers, names, nearest
 from specedit.settings.table import about
+from specedit.view.terminal import between_words, show_page, show_table
 from specedit.view.terminal import name as visible
-from specedit.view.terminal import show_page, show_table
 
 
 @settings_options("json")
@@ -128,9 +128,9 @@ def doctor(as_json: AsJson = False) -> int:
         put_object({"works": works, "lines": [asdict(line) for line in facts]})
     else:
         for line in facts:
-            put(f"{line.state:<6} {line.topic:<10} {line.text}\n")
-            if line.advice:
-                put(f"{'':18}{line.advice}\n")
+            rows = (f"{line.state:<6} {line.topic:<10} {line.text}", f"{'':18}{line.advice}")
+            for row in rows[: 1 + bool(line.advice)]:
+                put(f"{between_words(row, sys.stdout, 18)}\n")
     return DONE if works else FAILED
 
 

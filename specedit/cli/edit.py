@@ -18,13 +18,16 @@ from specedit.cli.options import (
     option,
     settings_options,
 )
-from specedit.errors import UsageError
+from specedit.cli.streams import say
+from specedit.errors import UsageError, listed
 from specedit.settings import Resolved
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
     from specedit.edit.job import Job
     from specedit.files.source import Source
+
+MAX_NAMED_FILES = 3  # of the edit that is continued
 
 Context = Annotated[
     list[str] | None,
@@ -112,11 +115,14 @@ def refine(
     store, settings = home(), resolved.values
     earlier = conversation(store, of_here(runs(store)))
     beside = read_beside(context) if context else ()
+    paths = [near(path) for path in earlier.paths]
+    if not settings.quiet:
+        say(f"continues “{earlier.last.instruction}” in {listed(paths, MAX_NAMED_FILES)}")
 
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, earlier, settings, beside)
 
-    targets = Targets(tuple(files or map(near, earlier.paths)))
+    targets = Targets(tuple(files or paths))
     wish = Wish(instruction, earlier.runs[0].part, earlier.last.name)
     return run_command("refine", resolve_targets(targets, resolved), planner, wish)
 

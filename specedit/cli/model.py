@@ -6,7 +6,6 @@ Paths, tables and JSON go to stdout, the rest to stderr.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
@@ -59,24 +58,23 @@ def list_models(as_json: AsJson = False) -> None:
         return
 
     def cells(item: resolve.Item) -> Sequence[str]:
+        kinds = kinds_of(root, item.sha256) if item.sha256 else ()
         state = {"absent": "-", "part": f"{item.have * 100 // item.size} %"}
         return (
             f"{item.name} *" if item.name == used else item.name,
             store.sized(item.size),
             state.get(item.state, item.state),
-            ", ".join(kinds_of(root, item.sha256) if item.sha256 else ()) or "-",
+            ", ".join(kind.partition(" (")[0] for kind in kinds),
             item.licence,
-            item.sha256[:12],
-            item.source,
         )
 
-    headings = ("name", "size", "state", "weights", "licence", "sha-256", "source")
+    headings = ("name", "size", "state", "weights", "licence")
     more_rows = [
-        (row["name"], store.sized(row["size"]), row["state"], "-", "-", row["sha256"][:12], note)
-        for row in (*heads, *adapters)
-        if (note := _origin(row))
+        (row["name"], store.sized(row["size"]), row["state"], "", "") for row in (*heads, *adapters)
     ]
-    show_table(headings, [*map(cells, items), *more_rows], whole=("name", "size"))
+    show_table(headings, [*map(cells, items), *more_rows], whole=headings[:3])
+    for row in (*heads, *adapters):
+        say(f"{row['name']}: {_origin(row)}")
     others = converted_elsewhere(root, [item.sha256 for item in items])
     size = store.sized(sum(path.lstat().st_size for path in others))
     more = f". Converted from models elsewhere: {size} in {others[0].parent}" if others else ""
@@ -177,16 +175,16 @@ def suggest(as_json: AsJson = False) -> None:
     card = f", a card with {store.sized(machine.card)}" * bool(machine.card)
     what = "* suits this machine" if best.suits else "* is the smallest; none suits this machine"
     say(
-        f"{what}: {memory}{machine.cores} cores{card}. Choose it: specedit config --user "
-        f"model={entry.name}{f' weights={kind}' * bool(kind)}"
+        f"{what}: {memory}{machine.cores} cores{card}. Choose it: `specedit config "
+        f"--user model={entry.name}{f' weights={kind}' * bool(kind)}`"
     )
     if best.card:
         say("On the card it runs on the generic engine: pip install 'specedit[cuda]'. Not tried.")
     if entry.untested:
         tested = [row for row in rows if row.fits and row.entry.general and not row.entry.untested]
         known = max(tested, key=lambda row: row.entry.rank).entry.name if tested else ""
-        compare = f" and specedit model try {known}, which is tested" * bool(known)
-        say(f"{entry.name} is untested: compare specedit model try {entry.name}{compare}.")
+        compare = f" and `specedit model try {known}`, which is tested" * bool(known)
+        say(f"{entry.name} is untested: compare `specedit model try {entry.name}`{compare}.")
 
 
 def _rows() -> tuple[Machine, list[Row]]:
@@ -228,12 +226,11 @@ def _show_rows(rows: Sequence[Row], best: Row | None = None) -> None:
             f"{'card, ' * bool(row.card)}{row.weights}" or "too large",
             f"{seconds[f'seconds{ending}']} s" if row.fits and not row.card else "-",
             result,
-            entry.licence,
-            "; ".join(filter(None, ("untested" * entry.untested, entry.note))),
+            ", ".join(filter(None, (entry.licence, "untested" * entry.untested, entry.note))),
         )
 
     numbers = ("download", "edit")
-    headings = ("name", "download", "weights", "edit", "published: right", "licence", "")
+    headings = ("name", "download", "weights", "edit", "published: right", "licence")
     show_table(headings, map(cells, rows), right=numbers, whole=headings[:4])
     measured = predicted_curve(rows[0].entry, "int8")[1]
     source = f"from {measured} as measured here" if measured else "as is usual on two cores"
@@ -262,35 +259,8 @@ def pull(name: Name = None) -> None:
         raise
     state = "is already here" if here else "is here"
     say(f"{files.name} {state}: {files.path} ({sized(size_of(files.path))})")
-    _say_speed(files.name)
-    _offer_drafter(files.name)
-
-
-def _say_speed(name: str) -> None:
-    """The row of a model in `suggest`."""
-    if own := [row for row in _rows()[1] if row.entry.name == name]:
+    if own := [row for row in _rows()[1] if row.entry.name == files.name]:
         _show_rows(own)
-
-
-def _offer_drafter(target: str) -> None:
-    """Offer the small model that drafts for a large one: a question at a terminal, else a hint."""
-    from specedit.cli.targets import confirmed
-    from specedit.models import catalogue, resolve
-    from specedit.models.store import sized
-
-    entry = catalogue.find(target)
-    drafter = catalogue.find(entry.drafter) if entry else None
-    if drafter is None:
-        return
-    if resolve.local(drafter.name) is None:
-        what = f"{drafter.name} ({sized(drafter.size)}) drafts for it: new text comes faster"
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            say(f"{what}. Fetch it: specedit model pull {drafter.name}")
-            return
-        if not confirmed(f"{what}. Fetch it too?"):
-            return
-        _fetched(drafter.name)
-    say(f"Use both with --model {target} --draft-model {drafter.name}")
 
 
 @app.command()
@@ -434,7 +404,7 @@ def _watching() -> Iterator[Report]:
     def report(step: FetchProgress) -> None:
         if step.note:
             say(f"{step.name}: {step.note}")
-        live.emit(Loading(step.title, step.done, step.total, "bytes"))
+        live.emit(Loading(step.title, step.done, step.total))
 
     with Live(terminal()) as live:
         yield report

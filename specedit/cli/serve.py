@@ -7,6 +7,7 @@ The warm server's addresses go to stderr, `status` to stdout.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,8 @@ def _background(
     with folder.lock("start.lock"):
         record = folder.record()
         if record is not None and _serves(record, settings, options):
+            started = time.localtime(time.time() - client.status(record)["uptime_s"])
+            say(f"already running since {time.strftime('%H:%M', started)}, model {record.model}")
             return _loaded(folder, record)
         if replaces and record is not None:
             client.stop(folder, record)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from specedit.errors import DONE, FAILED, WOULD_CHANGE
-from specedit.view.terminal import harmless
+from specedit.view.terminal import between_words, harmless
 
 if TYPE_CHECKING:
     from specedit.edit.report import Report
@@ -86,9 +86,12 @@ def _discard(stream: IO[str]) -> None:
 def say(message: str, hint: str = "") -> None:
     """One message on stderr."""
     with contextlib.suppress(OSError):
-        print(f"specedit: {harmless(message)}", file=sys.stderr, flush=True)
-        if hint:
-            print(f"  {harmless(hint)}", file=sys.stderr, flush=True)
+        text = f"specedit: {harmless(message)}"
+        print(between_words(text, sys.stderr), file=sys.stderr, flush=True)
+        if hint:  # a command of its own is to be copied
+            text = f"  {harmless(hint)}"
+            text = text if hint.startswith("specedit ") else between_words(text, sys.stderr)
+            print(text, file=sys.stderr, flush=True)
 
 
 def put(text: str) -> None:

@@ -13,6 +13,7 @@ from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.files.git import beyond, real, top_of
 from specedit.view.terminal import name as shown
+from specedit.view.terminal import typed
 
 if TYPE_CHECKING:
     from specedit.settings import Resolved, Settings
@@ -109,7 +110,12 @@ def _checked_settings(targets: Targets, resolved: Resolved) -> Settings:
 def _files_of(targets: Targets) -> list[str]:
     """The files named, or those that git chooses."""
     if targets.names and not targets.from_git:
-        return _once(word for name in targets.names for word in _expanded(name))
+        names = _once(word for name in targets.names for word in _expanded(name))
+        if not names:
+            raise UsageError(
+                "There is no file to work on.", hint="Name files, or track them first: git add"
+            )
+        return names
     if not targets.from_git and not targets.containing:
         raise UsageError(
             "No file is named.", hint="Name files, `-`, or --staged, --changed, --since REF"
@@ -141,7 +147,7 @@ def _expanded(name: str) -> list[str]:
     paths = [str(path) for path in git.under(Path(name))]
     known = [path for path in paths if (kind := language_of(path)) is not None and kind.grammar]
     if not known:
-        say(f"{shown(name)} holds no tracked file of a known language; nothing to do")
+        say(f"{shown(name)} holds no tracked file of a known language")
     return known
 
 
@@ -185,8 +191,4 @@ def confirmed(question: str) -> bool:
 def answered(question: str) -> str:
     """Read what the user types at the terminal, in small letters; "" at the end of the input."""
     print(shown(f"specedit: {question} "), end="", file=sys.stderr, flush=True)
-    try:
-        return input().strip().lower()
-    except EOFError:
-        print(file=sys.stderr)
-        return ""
+    return (typed() or "").strip().lower()

@@ -120,7 +120,7 @@ class Watcher(Protocol):
     """A drafter that reads the target's hidden states."""
 
     def see(self, rows: Sequence[Row]) -> None:
-        """`rows[i]` is the hidden state after the i-th id of the next `commit`."""
+        """`rows[i]` is the hidden state that the i-th id of the next `commit` was chosen from."""
         ...
 
 

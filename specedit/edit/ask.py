@@ -7,20 +7,29 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from specedit.check.finding import Finding, Spot
+from specedit.check.finding import Finding
 from specedit.edit import prompt
-from specedit.edit.backend import Answer, Backend, Certainty, Emit, Event, Plan, Ready
-from specedit.edit.job import Job, make_job
-from specedit.edit.regions.blocks import TARGET, Block, blocks_of, definitions_named
+from specedit.edit.backend import Answer, Backend, Emit, Event, Plan, Ready
+from specedit.edit.job import Job
+from specedit.edit.regions.blocks import TARGET, Block, blocks_of
 from specedit.edit.regions.locate import in_parts
-from specedit.edit.regions.together import Group, OpenRegion, divided, shown
-from specedit.edit.report import Checked, Compared, Edit, EditedRegion, Figures, Try, conclude
+from specedit.edit.regions.together import Group, divided, shown
+from specedit.edit.report import (
+    Checked,
+    Compared,
+    Edit,
+    EditedRegion,
+    Figures,
+    Try,
+    conclude,
+    counted,
+)
 from specedit.edit.sink import Answered, Planned, Sink
 from specedit.edit.splice import (
+    Region,
     fitted,
     joined,
     part_of_changed,
-    region_of,
     spliced,
     symbol_names,
     taken,
@@ -50,12 +59,20 @@ class Attempt:
 
 
 def first_attempt(job: Job, backend: Backend, settings: Settings, sink: Sink) -> Attempt:
-    """The attempt that is made whether or not others follow. A Job that does not fit the model's
-    window is narrowed to a part that does."""
+    """The attempt that is made whether or not others follow. A file that does not fit the model's
+    window is asked about in parts, where the instruction is about all of it."""
     try:
         return attempt(job, 1, backend, settings, sink)
     except TooLong as problem:
-        return attempt(narrowed(job, settings, problem), 1, backend, settings, sink)
+        source, hint = job.about, problem.hint
+        if job.region == whole(source) and job.divisible:
+            if (parts := in_parts(job)) is not None:
+                return attempt(parts, 1, backend, settings, sink)
+            hint = (
+                "Name a part of it in the instruction, with --symbol or with --lines A:B. "
+                f"It defines: {symbol_names(source)}"
+            )
+        raise TooLong(problem.reason, file=source.name, hint=hint) from problem
 
 
 def attempt(job: Job, number: int, backend: Backend, settings: Settings, sink: Sink) -> Attempt:
@@ -141,76 +158,28 @@ def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Com
     )
 
 
-def narrowed(job: Job, settings: Settings, problem: TooLong) -> Job:
-    """A file larger than the window: the smallest definition that the instruction names, or, where
-    it is about all of the file, one part after the other."""
-    source = job.about
-    if job.region != whole(source) or not job.divisible:
-        raise TooLong(problem.reason, file=source.name, hint=problem.hint) from problem
-    if (parts := in_parts(job)) is not None:
-        return parts
-    named = definitions_named(trees.symbols(source.text, source.language), job.instruction)
-    best = min(named, key=lambda symbol: symbol.last_line - symbol.first_line, default=None)
-    if best is None:
-        raise TooLong(
-            problem.reason,
-            file=source.name,
-            hint="Name a part of it in the instruction, with --symbol or with --lines A:B. "
-            f"It defines: {symbol_names(source)}",
-        ) from problem
-    region = region_of(source, (best.first_line, best.last_line))
-    expected = None if job.plan.prediction is None else taken(source, region)
-    earlier = (part_of_changed(source.text, region, text) for text in job.plan.predictions)
-    smaller = make_job(
-        source,
-        region,
-        job.instruction,
-        settings,
-        expected,
-        checks=job.checks,
-        beside=job.beside,
-        earlier=tuple(dict.fromkeys(earlier)),
-    )
-    lines = f"lines {best.first_line}:{best.last_line}"
-    message = f"too long for the window: only {best.qualified} was edited ({lines})"
-    note = Finding("narrowed", message, (Spot(best.first_line),))
-    others = (finding for finding in job.findings if finding.kind != "whole")
-    findings = (*others, note)
-    return replace(job, region=region, plan=smaller.plan, findings=findings, place=best.qualified)
-
-
-# Of the second and further regions that are asked about together
-NOTHING_MORE = Answer("", "stop", closed=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """One region's answer, and what it cost."""
-
-    target: OpenRegion
-    answer: Answer
-    text: str  # what the answer puts in the region
-    figures: Figures
-
-
 def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figures]:
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
-    done: list[_Done] = []
+    answers: list[Answer] = []
+    parts: list[tuple[Region, str]] = []
+    regions: list[EditedRegion] = []
     for group in job.questions:
-        plan = plan_of(job, group)
-        emit = _later(sink.emit) if done else sink.emit
-        group_started = time.perf_counter()
-        answer = backend.run(plan, emit)
-        figures = Figures.of(answer, time.perf_counter() - group_started)
+        answer = backend.run(plan_of(job, group), _later(sink.emit) if answers else sink.emit)
+        answers.append(answer)
+        passes = answer.passes  # the first region's are those of the group
         for target, text in zip(group, _texts_of(job, group, answer), strict=True):
-            done.append(_Done(target, answer, text, figures))
-            answer, figures = NOTHING_MORE, Figures()  # the first region's are those of the group
-        if done[-len(group)].answer.reason == "length":
+            before = taken(job.about, target.region)
+            about = target.lines, target.symbol, target.chance
+            changed = fitted(before, text) != before
+            regions.append(EditedRegion(*about, changed, passes, target.why))
+            parts.append((target.region, text))
+            passes = 0
+        if answer.reason == "length":
             break
-    whole = _one_answer(job.about, done)
-    figures = _figures(job.about, done, time.perf_counter() - started, whole.logits_digest)
-    return whole, replace(figures, certainty=whole.certainty)
+    whole = _one_answer(joined(job.about, parts), answers)
+    figures = Figures.of(whole, time.perf_counter() - started)
+    return whole, replace(figures, regions=tuple(regions))
 
 
 def _later(emit: Emit) -> Emit:
@@ -303,42 +272,20 @@ def plan_of(job: Job, group: Group) -> Plan:
     )
 
 
-def _one_answer(source: Source, done: Sequence[_Done]) -> Answer:
-    answers = [answer.answer for answer in done]
+def _one_answer(text: str, answers: Sequence[Answer]) -> Answer:
+    """The answers to the questions about one file as one answer of this text."""
     digests = [answer.logits_digest for answer in answers if answer.logits_digest is not None]
-    return Answer(
-        text=joined(source, [(answer.target.region, answer.text) for answer in done]),
-        reason="length" if any(answer.reason == "length" for answer in answers) else "stop",
-        closed=all(answer.closed for answer in answers),
-        prompt=sum(answer.prompt for answer in answers),
-        reused=sum(answer.reused for answer in answers),
-        completion=sum(answer.completion for answer in answers),
-        prefill_s=sum(answer.prefill_s for answer in answers),
-        decode_s=sum(answer.decode_s for answer in answers),
-        logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
-        passes=sum(answer.passes for answer in answers),
-        load_s=sum(answer.load_s for answer in answers),
-        reasoning=sum(answer.reasoning for answer in answers),
-        certainty=_certainty(answers),
-    )
-
-
-def _certainty(answers: Sequence[Answer]) -> Certainty | None:
-    asked = [answer for answer in answers if answer is not NOTHING_MORE]
-    parts = [
+    certainties = [
         replace(answer.certainty, part=part)
-        for part, answer in enumerate(asked)
+        for part, answer in enumerate(answers)
         if answer.certainty is not None
     ]
-    return sum(parts[1:], parts[0]) if parts else None
-
-
-def _figures(source: Source, done: Sequence[_Done], total_s: float, digest: str | None) -> Figures:
-    regions = []
-    for target, text, figures in ((answer.target, answer.text, answer.figures) for answer in done):
-        before = taken(source, target.region)
-        changed = fitted(before, text) != before
-        about = target.lines, target.symbol, target.chance
-        regions.append(EditedRegion(*about, changed, figures.passes, target.why))
-    total = sum((answer.figures for answer in done), Figures())
-    return replace(total, total_s=total_s, logits_digest=digest, regions=tuple(regions))
+    return Answer(
+        text,
+        "length" if any(answer.reason == "length" for answer in answers) else "stop",
+        all(answer.closed for answer in answers),
+        **counted(answers),
+        logits_digest=hashlib.sha256("".join(digests).encode()).hexdigest() if digests else None,
+        reasoning=sum(answer.reasoning for answer in answers),
+        certainty=sum(certainties[1:], certainties[0]) if certainties else None,
+    )

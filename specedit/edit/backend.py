@@ -77,12 +77,11 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """The step that a run waits for before its model can answer. `total` 0: it is not known."""
+    """The step that a run waits for before its model can answer."""
 
     what: str
-    done: float = 0.0
-    total: float = 0.0
-    unit: str = ""  # "bytes" when done and total are
+    done: float = 0.0  # bytes
+    total: float = 0.0  # bytes; 0: not known
 
 
 @dataclass(frozen=True, slots=True)

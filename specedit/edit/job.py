@@ -11,18 +11,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specedit.check.finding import QUESTION, REFUSE, Checks, Finding, Spot
+from specedit.check.finding import QUESTION, REFUSE, Checks, Finding
 from specedit.edit import prompt
 from specedit.edit.backend import Plan
-from specedit.edit.regions.together import Group, OpenRegion, all_numbers, all_shown, groups_of
+from specedit.edit.regions.together import Group, OpenRegion, all_shown, groups_of
 from specedit.edit.report import Check, Checked, checks_of, guarded
 from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
-from specedit.edit.without_model import imports_to_sort, is_question, local_rename, text_replacement
+from specedit.edit.without_model import (
+    check_value,
+    is_question,
+    local_rename,
+    text_replacement,
+)
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.git import beyond
 from specedit.files.source import Source, read
-from specedit.syntax.lines import lines_of
 
 if TYPE_CHECKING:
     from specedit.edit.prompt import Beside
@@ -41,7 +45,7 @@ class Job:
     check: Check  # what of the whole new text may be written, and what is reported of it
     checks: Checks = field(default_factory=Checks)
     tidies: bool = False  # changes of form alone that no one asked for are reverted
-    divisible: bool = True  # where the file is too long, a part that the instruction names will do
+    divisible: bool = True  # it may be asked about in regions
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
     feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
     regions: tuple[OpenRegion, ...] = ()  # of a large file: all else stays
@@ -64,16 +68,6 @@ class Job:
         text = taken(self.about, self.region)
         return text if self.region == whole(self.about) else dedented(text)
 
-    @property
-    def numbers(self) -> list[int]:
-        """The line of the file, from 1, of each line of `before`; of a line that stands for lines
-        between two regions, the first of these."""
-        if self.regions:
-            return all_numbers(self.about, self.regions)
-        text = self.about.text
-        first = text.count("\n", 0, self.region.start) + 1
-        return [*range(first, first + len(lines_of(taken(self.about, self.region))))]
-
 
 def plan_edit(
     source: Source,
@@ -90,16 +84,11 @@ def plan_edit(
     if not instruction.strip():
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
     refuse_question(instruction, settings)
-    focused: tuple[Finding, ...] = ()
-    if lines is None and symbol is None and not settings.whole:
-        lines = imports_to_sort(source, instruction)
-        if lines:
-            text = "open to change: the imports (lines {}:{}); --whole opens all of the file"
-            focused = (Finding("focused", text.format(*lines), (Spot(lines[0]),)),)
     region = region_of(source, lines, symbol)
     checks = replace(checks_of(settings), shown=tuple((file.name, file.text) for file in beside))
     exact = None
     if region == whole(source):
+        check_value(source.text, instruction)
         exact = local_rename(source, instruction) or text_replacement(source, instruction)
     place = symbol or ("lines {}-{}".format(*lines) if lines else "")
     prediction = expected(source, region, settings)
@@ -118,7 +107,7 @@ def plan_edit(
         check=partial(check_refined, source, now, instruction, checks) if now else None,
         beside=beside,
         known=exact[0] if exact else None,
-        findings=(exact[1],) if exact else focused,
+        findings=(exact[1],) if exact else (),
         tidies=exact is None,
         place=place,
     )

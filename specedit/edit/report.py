@@ -7,11 +7,11 @@ text after its checks.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from specedit.check.finding import CHECKER, DECLINED, NOTHING, REMOVAL, UNSURE, Checks, verdicts
 from specedit.check.finding import Finding as Finding
@@ -61,19 +61,9 @@ class Figures:
     @classmethod
     def of(cls, answer: Answer, total_s: float) -> Figures:
         """The cost of an answer."""
-        return cls(
-            prompt=answer.prompt,
-            reused=answer.reused,
-            completion=answer.completion,
-            passes=answer.passes,
-            drafts=answer.drafts,
-            load_s=answer.load_s,
-            prefill_s=answer.prefill_s,
-            decode_s=answer.decode_s,
-            total_s=total_s,
-            logits_digest=answer.logits_digest,
-            certainty=answer.certainty,
-        )
+        digest, certainty = answer.logits_digest, answer.certainty
+        own = counted([answer])
+        return cls(**own, total_s=total_s, logits_digest=digest, certainty=certainty)
 
     @property
     def prediction(self) -> Tally:
@@ -84,18 +74,7 @@ class Figures:
         return sum((t for n, t in self.drafts.items() if n != FREE), Tally())
 
     def __add__(self, other: Figures) -> Figures:
-        names = list(dict.fromkeys([*self.drafts, *other.drafts]))
-        return Figures(
-            prompt=self.prompt + other.prompt,
-            reused=self.reused + other.reused,
-            completion=self.completion + other.completion,
-            passes=self.passes + other.passes,
-            drafts={n: self.drafts.get(n, Tally()) + other.drafts.get(n, Tally()) for n in names},
-            load_s=self.load_s + other.load_s,
-            prefill_s=self.prefill_s + other.prefill_s,
-            decode_s=self.decode_s + other.decode_s,
-            total_s=self.total_s + other.total_s,
-        )
+        return Figures(**counted([self, other]), total_s=self.total_s + other.total_s)
 
     def beside(self, other: Figures) -> Figures:
         """With what something else cost that the same answer needed."""
@@ -106,6 +85,20 @@ class Figures:
         return replace(
             self, logits_digest=own.logits_digest, regions=own.regions, certainty=own.certainty
         )
+
+
+COUNTED = ("prompt", "reused", "completion", "passes", "load_s", "prefill_s", "decode_s")
+
+
+def counted(items: Sequence[Answer | Figures]) -> dict[str, Any]:
+    """The sums of what answers, and figures of them, count."""
+    drafts: dict[str, Tally] = {}
+    for item in items:
+        for name, tally in item.drafts.items():
+            drafts[name] = drafts.get(name, Tally()) + tally
+    return {name: sum(getattr(item, name) for item in items) for name in COUNTED} | {
+        "drafts": drafts
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +413,7 @@ def as_written(edit: Edit, uncommitted: bool) -> Edit:
     edit = replace(edit, status="edited", written=True)
     if not uncommitted:
         return edit
-    message = "held uncommitted changes: edited as it was; specedit undo puts it back"
+    message = "its text was in no commit: specedit undo puts it back, git cannot"
     return edit.noting(Finding("uncommitted", message))
 
 

@@ -238,6 +238,7 @@ class _Tries:
             self._trial.put([(file.source, file.attempts[at].edit.after) for file in changed])
             for file, _ in _paired(changed, self._trial.keep()):
                 file.update(at, replace(file.attempts[at].edit, status="edited", written=True))
+            message += f"; try {at + 1} is kept, though it fails"
             for file in files:
                 file.update(at, kept=True)
         else:

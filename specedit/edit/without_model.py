@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
 from specedit.check.new_code import ABOUT_COMMENTS
-from specedit.errors import NotDefined, listed
+from specedit.edit.regions.blocks import paths_in
+from specedit.errors import NotDefined, Skipped, listed
 from specedit.files.source import Source
 from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
+from specedit.syntax.identifiers import near
 from specedit.syntax.languages import Language
 from specedit.syntax.outline import CALLABLE
 
@@ -43,6 +45,10 @@ _CHANGE = re.compile(
     r"(?P<mark>[`'\"])(?P<old>[^\n]+?)(?P=mark)\s+(?:to|with|by|into)\s+"
     r"(?P<other>[`'\"])(?P<new>[^\n]+?)(?P=other)\s*[.!]?\s*$"
 )
+_VALUE = re.compile(  # `Raise LIMIT to 50`
+    r"(?i)^\s*(?:please\s+)?\w+\s+(?:the\s+)?`?(?P<name>[a-z_$][\w$]*)`?\s+to\s+"
+    r"(?P<value>-?\d(?:[\w.]*\w)?|true|false|none|null|\"[^\"\n]*\"|'[^'\n]*')\s*[.!]?\s*$"
+)
 LOCAL = frozenset({"local", "parameter"})
 
 
@@ -54,6 +60,8 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     if asked is None or source.language is None:
         return None
     old, new, function = asked
+    if not function and any(path.is_code for path in paths_in(instruction) if path.name == old):
+        _check_occurs(source.text, old)
     from specedit.scoping.languages import rules_of
     from specedit.scoping.meaning import meanings_over
     from specedit.scoping.project import Project
@@ -155,6 +163,35 @@ def _in_file(typing: Typing, old: str) -> _Renamed | None:
     return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
 
 
+MAX_SEARCHED_WORDS = 20_000  # for the nearest one
+_SPELLING = re.compile(r"[\s\\\"'`]+")  # what a text in a string may have more or less of
+
+
+def _check_occurs(text: str, old: str) -> None:
+    """An error with the nearest text where a file does not have this one, in no spelling."""
+    as_spelled, everything = (_SPELLING.sub("", part).lower() for part in (old, text))
+    if as_spelled in everything:
+        return
+    words = [*islice(re.finditer(r"[\w$]+", text), MAX_SEARCHED_WORDS)]
+    last = max(1, len(re.findall(r"[\w$]+", old))) - 1
+    runs = {text[a.start() : b.end()] for a, b in zip(words, words[last:], strict=False)}
+    hint = near(old, {run for run in runs if "\n" not in run})
+    raise NotDefined(f"`{old}` does not occur; nothing was asked.", hint=hint)
+
+
+def check_value(text: str, instruction: str) -> None:
+    """An error where all that is asked for is a value that a name has: it is assigned once."""
+    asked = _VALUE.match(instruction)
+    if asked is None:
+        return
+    assigned = rf"(?m)(?<![\w$]){re.escape(asked['name'])}\b(?:\s*:[^=\n]*)?\s*(\S*?=)(?!=)\s*(.*)$"
+    found = [*re.finditer(assigned, text)]
+    value = re.sub(r"\s*[;,]?\s*(?:(?:#|//|--).*)?$", "", found[0][2]) if found else ""
+    if len(found) == 1 and found[0][1] == "=" and value == asked["value"]:
+        line = text.count("\n", 0, found[0].start()) + 1
+        raise Skipped(f"`{asked['name']}` is {value} already (line {line}); nothing was asked")
+
+
 _NEEDS_CARE = re.compile(r"[\"'`\\{}%$]")  # what a string literal may have to escape or to fill in
 SHORTEST_ANCHOR = 3  # characters of a text that says where
 
@@ -196,6 +233,8 @@ def _only_place(text: str, old: str, new: str) -> tuple[str, Finding] | None:
     found = list(
         re.finditer(f"{bounds[0]}(?i:{re.escape(old[:1])}){re.escape(old[1:])}{bounds[1]}", text)
     )
+    if not found:
+        _check_occurs(text, old)
     if len(found) != 1 or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
     place = found[0]
@@ -225,33 +264,6 @@ def _are_in_prose(text: str, language: Language, places: Sequence[int]) -> bool:
         if at == len(spans) or offset < spans[at].start:
             return False
     return True
-
-
-_IMPORTS = {  # types of statements that import
-    *("import_statement", "import_from_statement", "future_import_statement"),  # Python, JavaScript
-    *("import_declaration", "using_directive", "use_declaration"),  # Go and Java, C#, Rust
-}
-_SORT_IMPORTS = re.compile(  # and nothing else
-    r"(?i)\W*(?:please )?(?:sort|order|organi[sz]e) (?:(?:all|the) )*"
-    r"(?:imports|usings|use statements)\W*"
-)
-
-
-def imports_to_sort(source: Source, instruction: str) -> tuple[int, int] | None:
-    """The lines of the import statements, where sorting them is all that is asked for; None where
-    it is not, or where there are none."""
-    if source.language is None or not _SORT_IMPORTS.fullmatch(instruction):
-        return None
-    first = last = None
-    for node in grow(source.text, source.language).children:
-        if node.type in _IMPORTS:
-            first, last = first or node, node
-        elif node.named and first and "comment" not in node.type:
-            break
-    if first is None or last is None:
-        return None
-    before = source.text.encode("utf-8", "surrogatepass")[: last.end].rstrip(b"\n")
-    return first.line, before.count(b"\n") + 1
 
 
 _ASKS = re.compile(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.decode import cost
-from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, SmallModel
+from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, MTP, SmallModel
 from specedit.decode.width import Widths
 from specedit.edit.backend import Emit, Loading, ModelInfo
 from specedit.engines.base import Engine
@@ -27,7 +27,7 @@ from specedit.models.store import ModelFiles, Use, store_path
 from specedit.settings import Settings
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.guessing import Guesser
+    from specedit.engines.exact.guessing import Guesser, MtpGuesser
     from specedit.models.store import FetchProgress, Report
 
 # Ids that a draft model may propose in any text. Vocabularies are learnt pair by pair, so the first
@@ -52,7 +52,7 @@ def load(settings: Settings, emit: Emit) -> LoadedModel:
     names = {name.strip() for name in settings.draft.split(",")}
     if settings.draft_model and names & {AUTO, *MODEL_NAMES}:
         small = _draft_model(settings, store, files.name, tokenizer, emit)
-    heads, note = choose_heads(names, engine, files.name, store)
+    heads, note = choose_heads(names, engine, files, store)
     info, merged = engine.info, f"adapter {adapter.name}" if adapter else ""
     line = ModelInfo(
         name=files.name,
@@ -113,7 +113,7 @@ def fetched(model: str, settings: Settings, report: Report) -> ModelFiles:
 
 
 def _report(emit: Emit, step: FetchProgress) -> None:
-    emit(Loading(step.note or step.title, step.done, step.total, "bytes"))
+    emit(Loading(step.note or step.title, step.done, step.total))
 
 
 def _engine(
@@ -172,8 +172,8 @@ def _why_not_cpu(settings: Settings) -> str | None:
 
 
 def choose_heads(
-    names: set[str], engine: Any, model: str, store: Path
-) -> tuple[dict[str, Guesser], str]:
+    names: set[str], engine: Any, files: ModelFiles, store: Path
+) -> tuple[dict[str, Guesser | MtpGuesser], str]:
     """The heads that a run with drafters of these names may use, and why there are no more."""
     named = [name for name in HEADS_NAMES if name in names]
     passes: Any = getattr(engine, "passes", None)
@@ -185,19 +185,34 @@ def choose_heads(
         )
     if passes is None or not (named or AUTO in names):
         return {}, ""
+    if MTP in named and not passes.mtp:
+        from specedit.engines.exact.checkpoint import why_no_mtp
+
+        raise UsageError(
+            f"--draft {MTP} needs a model with an MTP layer, and {files.name} has none: "
+            f"{why_no_mtp(files)}.",
+            hint="Use --draft auto, which takes the drafters that are available.",
+        )
+    own = [MTP] if passes.mtp else HeadsFolder(store, passes.digest).kinds()[:1]
     try:
-        kinds = named or HeadsFolder(store, passes.digest).kinds()[:1]
-        return heads_of(passes, kinds, model, store), ""
+        return heads_of(passes, named or own, files.name, store), ""
     except UsageError as error:
         if named:
             raise
         return {}, f"without heads: {error.message}"
 
 
-def heads_of(passes: Any, kinds: Iterable[str], model: str, store: Path) -> dict[str, Guesser]:
-    """The heads of a model, those of these kinds that it has."""
-    from specedit.engines.exact.guessing import Guesser
+def heads_of(
+    passes: Any, kinds: Iterable[str], model: str, store: Path
+) -> dict[str, Guesser | MtpGuesser]:
+    """The heads of a model, those of these kinds that it has; its MTP layer is one of them."""
+    from specedit.engines.exact.guessing import Guesser, MtpGuesser
 
     folder = HeadsFolder(store, passes.digest)
-    opened = {kind: folder.open(kind, model) for kind in kinds}
-    return {kind: Guesser(passes, heads) for kind, heads in opened.items() if heads}
+    results: dict[str, Guesser | MtpGuesser] = {}
+    for kind in kinds:
+        if kind == MTP and passes.mtp:
+            results[kind] = MtpGuesser(passes)
+        elif heads := folder.open(kind, model):
+            results[kind] = Guesser(passes, heads)
+    return results

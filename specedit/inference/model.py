@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from specedit.decode.drafters import SmallModel
     from specedit.decode.width import Widths
     from specedit.engines.exact.engine import ExactEngine
-    from specedit.engines.exact.guessing import Guesser
+    from specedit.engines.exact.guessing import Guesser, MtpGuesser
     from specedit.engines.exact.kernels.passes import KernelCache
 
 
@@ -112,7 +112,7 @@ class LoadedModel:
     widths: Widths
     curve: tuple[Path, str] | None = None  # file and key of its stored cost curve
     small: SmallModel | None = None  # the draft model
-    heads: Mapping[str, Guesser] = field(default_factory=dict)
+    heads: Mapping[str, Guesser | MtpGuesser] = field(default_factory=dict)
     prefixes: Prefixes | None = None
 
     def __post_init__(self) -> None:

@@ -147,20 +147,25 @@ INNER = {
     "ffn_up_shexp": "mlp.shared_expert.up_proj",
     "ffn_down_shexp": "mlp.shared_expert.down_proj",
 }
+MTP = {  # of a layer that predicts the id after the next one (multi-token prediction)
+    "eh_proj": "fc",
+    "enorm": "pre_fc_norm_embedding",
+    "hnorm": "pre_fc_norm_hidden",
+    "shared_head_norm": "norm",
+}
 _ENDINGS = {"dt_bias": "bias", "A_log": "weight"}  # of tensors whose names have none
 _OTHER_NAMES = {"shared_mlp.output_linear": "ffn_down"}
 ROPE_FACTORS = "rope_freqs.weight"  # Llama 3's, in GGUF files only
 _GENERIC = "--engine huggingface"
 _FOLDER = "Name the folder or hub id with the safetensors of this model instead."
-_OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER).items()}
+_OUR_NAMES = {theirs: ours for ours, theirs in (OUTER | INNER | MTP).items()}
 _GATE_AND_UP = ".shared_mlp.input_linear.weight"  # gate above up: Granite's layers next to experts
 _EXPERTS = re.compile(
-    r"(?:model\.|model\.language_model\.)layers\.([0-9]{1,6})\.mlp\.experts\."
+    r"(?:model\.(?:language_model\.)?layers\.([0-9]{1,6})|mtp\.layers\.0)\.mlp\.experts\."
     r"(?:([0-9]{1,6})\.)?(gate|up|down|gate_up)_proj(?:\.weight)?"
 )
-_LAYER = re.compile(r"model\.(?:language_model\.)?layers\.([0-9]+)\.(.+)")
-# what a model has besides its text: a layer that guesses the id after the next, and images
-_BESIDES = ("mtp.", "model.mtp.", "model.visual.", "visual.")
+_LAYER = re.compile(r"(?:model\.(?:language_model\.)?layers\.([0-9]+)|mtp(?:\.layers\.0)?)\.(.+)")
+_IMAGES = ("model.visual.", "visual.")
 _DENSE_HYBRID = "granitemoehybrid"  # all its layers may be attention, without experts: Granite 4.0
 _SMOLLM3_STEP = 4  # every fourth layer of SmolLM3 has no RoPE
 MISTRAL_WINDOW = 4096  # positions, where its config.json does not name a window
@@ -204,6 +209,7 @@ class Architecture:
     chosen: int = 0  # for one id
     shared: int = 0  # 1: one more is always taken
     unscaled: bool = False  # the weights of the chosen ones do not add up to 1
+    mtp: int = 0  # 1: one more layer predicts the id after the next one
 
     @property
     def channels(self) -> int:
@@ -237,14 +243,19 @@ class Architecture:
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape of a tensor of this model; None if the model has none of that name."""
         queries, keys = self.heads * self.head_size, self.kv_heads * self.head_size
-        match = re.fullmatch(r"blk\.([0-9]{1,6})\.(\w+)\.(weight|bias)", name)
+        match = re.fullmatch(r"(?:blk\.([0-9]{1,6})|mtp)\.(\w+)\.(weight|bias)", name)
         if match is None:
             table = (self.vocabulary, self.hidden)
             outer = {"token_embd": table, "output": table, "output_norm": (self.hidden,)}
             return outer.get(name.removesuffix(".weight")) if name.endswith(".weight") else None
-        if int(match[1]) >= self.layers or str(int(match[1])) != match[1]:
+        if match[1] is None:
+            if not self.mtp:
+                return None
+            if match[2] in MTP and match[3] == "weight":
+                return (self.hidden, 2 * self.hidden) if match[2] == "eh_proj" else (self.hidden,)
+        elif int(match[1]) >= self.layers or str(int(match[1])) != match[1]:
             return None
-        if int(match[1]) in self.recurrent:
+        elif int(match[1]) in self.recurrent:
             return self._feed_forward(match[2], match[3]) or self._delta_net(match[2], match[3])
         gated = 2 if self.output_gate else 1
         heights = {"attn_q": gated * queries, "attn_k": keys, "attn_v": keys}
@@ -291,10 +302,10 @@ class Architecture:
     def names(self) -> Iterator[str]:
         """Every tensor the model must have; `output.weight` may be the embedding instead."""
         yield from ("token_embd.weight", "output_norm.weight")
-        for layer in range(self.layers):
-            for part in INNER:
+        for block in (*(f"blk.{layer}" for layer in range(self.layers)), "mtp"):
+            for part in (*MTP, *INNER):
                 for kind in ("weight", "bias"):
-                    if self.shape(name := f"blk.{layer}.{part}.{kind}"):
+                    if self.shape(name := f"{block}.{part}.{kind}"):
                         yield name
 
 
@@ -310,7 +321,7 @@ def check_tensors(
     there unless they are not `whole`."""
     shown = their_name if path.is_dir() else str
     for name, shape in tensors.items():
-        if name == ROPE_FACTORS:
+        if name == ROPE_FACTORS or (name.startswith("mtp.") and not model.mtp):
             continue
         wanted = model.shape(name)
         if wanted is None:
@@ -322,20 +333,50 @@ def check_tensors(
             raise ModelError(f"{path} has no tensor {shown(name)}.", hint="Fetch the model again.")
 
 
+def mtp_problem(path: Path, model: Architecture, tensors: Mapping[str, tuple[int, ...]]) -> str:
+    """Why these tensors of a file or folder are no whole MTP layer, in words; empty: they are."""
+    model = replace(model, mtp=1)
+    for name in (*model.names(), *tensors):
+        found, wanted = tensors.get(name), model.shape(name)
+        if not name.startswith("mtp.") or found == wanted:
+            continue
+        if wanted is None:
+            return f"its tensor {name} is not known"
+        shown = their_name(name)
+        if not path.is_dir():
+            own = "nextn." if name.split(".")[1] in MTP else ""
+            shown = name.replace("mtp.", f"blk.{model.layers}.{own}")
+        if found is None:
+            return f"it has no tensor {shown}"
+        return f"its tensor {shown} has the shape {found}, not {wanted}"
+    return ""
+
+
+def with_mtp(
+    path: Path, model: Architecture, tensors: Mapping[str, tuple[int, ...]]
+) -> Architecture:
+    """The model with its MTP layer, if all of that is among the tensors, or without one."""
+    return replace(model, mtp=int(not mtp_problem(path, model, tensors)))
+
+
 def text_only(file: Gguf) -> Gguf:
-    """A GGUF file with the names that are used here, and without layers that guess ahead."""
+    """A GGUF file with the names that are used here. Of the layers that predict ahead, the first
+    is kept."""
     family = str(file.metadata.get("general.architecture", ""))
     if family not in HYBRID:
         return file
     fields = Fields(file.path, file.metadata, f"{family}.")
-    layers, ahead = fields.whole("block_count", most=LAYERS), "nextn_predict_layers"
+    every = layers = fields.whole("block_count", most=LAYERS)
+    ahead = "nextn_predict_layers"
     if fields.known.get(f"{family}.{ahead}", 0) != 0:
         layers -= fields.whole(ahead, most=layers - 1)
     tensors = {}
     for name, info in file.tensors.items():
         block = re.match(r"blk\.([0-9]{1,6})\.", name)
-        if not block or int(block[1]) < layers:
+        if not block or int(block[1]) < layers or int(block[1]) == layers < every:
             ours = name.replace(".post_attention_norm.", ".ffn_norm.")
+            if block and int(block[1]) == layers:
+                ours = f"mtp.{ours[block.end() :].removeprefix('nextn.')}"
             tensors[f"{ours}.weight" if ours.endswith(".ssm_a") else ours] = info
     numbers = {f"{family}.block_count": layers, f"{family}.{ahead}": 0}
     return replace(file, tensors=tensors, metadata={**file.metadata, **numbers})
@@ -380,7 +421,9 @@ def of_gguf(file: Gguf) -> Architecture:
             raise unknown(fields, f"{parameters['rope_type']} next to {ROPE_FACTORS}")
         result = replace(result, rope_factors=_factors(file, result.head_size))
     result = replace(result, bias=result.bias or "blk.0.attn_q.bias" in file.tensors)
-    check_tensors(file.path, result, {name: info.shape for name, info in file.tensors.items()})
+    shapes = {name: info.shape for name, info in file.tensors.items()}
+    result = with_mtp(file.path, result, shapes) if family in HYBRID else result
+    check_tensors(file.path, result, shapes)
     return result
 
 
@@ -425,6 +468,9 @@ def of_folder(path: Path) -> Architecture:
     result = _numbers(fields, 1, family, base, parameters, fields.whole("vocab_size"))
     if dense:
         result = replace(result, inner=fields.whole("shared_intermediate_size"))
+    ahead = "mtp_num_hidden_layers"
+    if family in HYBRID and fields.known.get(ahead) not in (None, 0):
+        result = replace(result, mtp=min(fields.whole(ahead), 1))
     return result
 
 
@@ -593,8 +639,10 @@ def their_name(name: str) -> str:
     stem, _, kind = name.rpartition(".")
     if stem in OUTER:
         return f"{OUTER[stem]}.{kind}"
-    _, layer, part = stem.split(".")
-    theirs = f"model.layers.{layer}.{INNER[part]}"
+    block, _, part = stem.rpartition(".")
+    if block == "mtp" and part not in INNER:
+        return f"mtp.{MTP.get(part, part)}.{kind}"
+    theirs = f"{block.replace('blk', 'model.layers').replace('mtp', 'mtp.layers.0')}.{INNER[part]}"
     return theirs if theirs.rpartition(".")[2] in _ENDINGS else f"{theirs}.{kind}"
 
 
@@ -606,7 +654,7 @@ def our_name(name: str) -> str:
         stem, kind = name, _ENDINGS[kind]
     layer = _LAYER.fullmatch(stem)
     if layer and (part := _OUR_NAMES.get(layer[2]) or _OTHER_NAMES.get(layer[2])):
-        return f"blk.{layer[1]}.{part}.{kind}"
+        return f"blk.{layer[1]}.{part}.{kind}" if layer[1] else f"mtp.{part}.{kind}"
     return f"{_OUR_NAMES[stem]}.{kind}" if stem in OUTER.values() else name
 
 
@@ -616,11 +664,13 @@ def our_headers(known: Mapping[str, Header]) -> dict[str, Header]:
     results: dict[str, Header] = {}
     experts: dict[str, dict[int, Header]] = {}
     for name, header in known.items():
-        if name.startswith(_BESIDES):
+        if name.startswith(_IMAGES):
             continue
+        name = name.removeprefix("model.") if name.startswith("model.mtp.") else name
         if match := _EXPERTS.fullmatch(name):
+            block = f"blk.{match[1]}" if match[1] else "mtp"
             for part, number, piece in _pieces(match[3], int(match[2] or -1), header):
-                experts.setdefault(f"blk.{match[1]}.ffn_{part}_exps.weight", {})[number] = piece
+                experts.setdefault(f"{block}.ffn_{part}_exps.weight", {})[number] = piece
             continue
         layer = re.fullmatch(r"model\.layers\.([0-9]+)" + re.escape(_GATE_AND_UP), name)
         if layer and len(header.shape) == 2 and header.shape[0] % 2 == 0:

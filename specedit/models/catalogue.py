@@ -59,7 +59,6 @@ class Listed:
     memory_int4: int = 0  # the same with `--weights int4`
     note: str = ""  # shown before the user chooses it
     untested: bool = False  # its shape is known to run, the model itself was never at hand
-    drafter: str = ""  # the model that drafts for it best
     published: tuple[tuple[str, float, str], ...] = ()  # what, right answers of 100, source
     rank: int = 0  # of those that suit, the highest is suggested; 0: none of these
 

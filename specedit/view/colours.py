@@ -25,8 +25,6 @@ from specedit.view.terminal import harmless
 if TYPE_CHECKING:
     from rich.syntax import Syntax
 
-SIDE_BY_SIDE_COLUMNS = 140  # columns from which old and new stand side by side
-
 
 @dataclass(frozen=True, slots=True)
 class Sign:

@@ -1,10 +1,10 @@
-"""A change for reading: hunks side by side or one under the other, with each line's origin."""
+"""A change for reading: hunks one under the other, with each line's origin."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import accumulate, zip_longest
+from itertools import accumulate
 
 from rich.console import Console
 from rich.style import Style
@@ -144,11 +144,18 @@ def legend(console: Console, kinds: Iterable[str]) -> Text:
 
 
 def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
-    """One hunk: a caption with its place and seconds, then its lines."""
+    """One hunk: a caption with its place, then its lines: old number, new number, origin, sign,
+    text."""
     yield _caption(hunk, frame)
-    yield from (
-        _beside(hunk, frame) if frame.width >= colours.SIDE_BY_SIDE_COLUMNS else _below(hunk, frame)
-    )
+    numbers = 2 if frame.width >= 60 else 1
+    for line in hunk.lines:
+        gutter = Text(end="")
+        shown = (line.before, line.after) if numbers == 2 else (line.after or line.before,)
+        for number in shown:
+            gutter.append(frame.number(number), "bright_black")
+        if frame.provenance:
+            gutter.append_text(_margin(line, frame))
+        yield from _cells(line, gutter, frame, frame.width)
 
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
@@ -156,10 +163,6 @@ def _caption(hunk: Hunk, frame: Frame) -> Text:
     text = Text(f"{rule * 2} line {hunk.first_line + frame.shift} ", "bright_black")
     if name := _name(hunk, frame):
         text.append("in ").append(name, "bold").append(" ")
-    if frame.provenance:
-        spent = frame.provenance.seconds(*frame.range(*hunk.after))
-        if spent:
-            text.append(f"{rule} {colours.seconds(spent)} ", "bright_black")
     text.append(rule * max(0, min(frame.width, 100) - text.cell_len), "bright_black")
     text.truncate(frame.width)
     return text
@@ -175,40 +178,6 @@ def _name(hunk: Hunk, frame: Frame) -> str:
         around = [symbol for symbol in new if symbol.first_line <= line <= symbol.last_line]
     around = [symbol for symbol in around if symbol.kind != "value"]  # its line shows the name
     return terminal.name(max(around, key=lambda symbol: symbol.depth).qualified) if around else ""
-
-
-def _below(hunk: Hunk, frame: Frame) -> Iterator[Text]:
-    """Unified: old number, new number, origin, sign, text."""
-    numbers = 2 if frame.width >= 60 else 1
-    for line in hunk.lines:
-        gutter = Text(end="")
-        shown = (line.before, line.after) if numbers == 2 else (line.after or line.before,)
-        for number in shown:
-            gutter.append(frame.number(number), "bright_black")
-        if frame.provenance:
-            gutter.append_text(_margin(line, frame))
-        yield from _cells(line, gutter, frame, frame.width)
-
-
-def _beside(hunk: Hunk, frame: Frame) -> Iterator[Text]:
-    """Old on the left, new with its origin on the right."""
-    half = (frame.width - 3) // 2
-    bar = Text(" │ " if colours.unicode(frame.console) else " | ", "bright_black", end="")
-    for old, new in _pairs(hunk.lines):
-        left = list(_side(old, frame, half, origin=False)) if old else []
-        right = list(_side(new, frame, half, origin=True)) if new else []
-        for left_row, other in zip_longest(left, right):
-            row = left_row or Text(end="")
-            row.pad_right(half - row.cell_len)
-            yield Text.assemble(row, bar, other or Text(end=""))
-
-
-def _side(line: Line, frame: Frame, width: int, *, origin: bool) -> Iterator[Text]:
-    number = line.after if origin else line.before
-    gutter = Text(frame.number(number), "bright_black", end="")
-    if origin and frame.provenance:
-        gutter.append_text(_margin(line, frame))
-    yield from _cells(line, gutter, frame, width)
 
 
 def _cells(line: Line, gutter: Text, frame: Frame, width: int) -> Iterator[Text]:
@@ -257,18 +226,3 @@ def _origins(line: Line, frame: Frame) -> list[str]:
     # An indentation that the model was not shown, and lines that it was not asked about
     known = next(filter(None, cells), prov.COPIED if line.kind == " " and line.after else "")
     return [(known := cell or known) for cell in cells or [""] * MARGIN_CELLS]
-
-
-def _pairs(lines: Sequence[Line]) -> Iterator[tuple[Line | None, Line | None]]:
-    """The old and the new line of each row."""
-    old: list[Line] = []
-    new: list[Line] = []
-    for line in lines:
-        if line.kind == " " or (line.kind == "-" and new):
-            yield from zip_longest(old, new)
-            old, new = [], []
-        if line.kind == " ":
-            yield line, line
-        else:
-            (old if line.kind == "-" else new).append(line)
-    yield from zip_longest(old, new)

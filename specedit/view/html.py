@@ -6,8 +6,7 @@ request.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -21,8 +20,6 @@ from specedit.view.terminal import harmless
 from specedit.view.trace import FileTrace
 
 GENERATOR = '<meta name="generator" content="specedit">'  # how our pages are recognized
-OWN, LOOKED_UP, ORIGINAL = "its own", "looked up", "original"  # where a try's tokens come from
-PALETTE = ("#0969da", "#bf3989", "#1a7f37", "#9a6700", "#8250df", "#cf222e", "#0550ae", "#953800")
 WIDTH, HEIGHT, LEFT = 1000, 84, 46  # of a plot; LEFT: room for the numbers of the vertical axis
 TICK_STEPS_S = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seconds between ticks
 
@@ -30,9 +27,6 @@ TICK_STEPS_S = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seco
 def page(runs: Sequence[FileTrace]) -> str:
     """The whole page."""
     shown = list(map(_shown, runs))
-    by_file: dict[str, list[dict[str, Any]]] = {}
-    for run in shown:
-        by_file.setdefault(run["file"], []).append(run)
     environment = Environment(
         loader=PackageLoader("specedit", "view"),
         autoescape=True,
@@ -43,14 +37,8 @@ def page(runs: Sequence[FileTrace]) -> str:
     return environment.get_template("page.html").render(
         generator=Markup(GENERATOR),
         runs=shown,
-        groups=[
-            (file, tries)
-            for file, tries in by_file.items()
-            if len(tries) > 1 and any("try" in run["begin"] for run in tries)
-        ],
         kinds={kind for run in shown for node in run["passes"] for kind, _ in node["pieces"]},
         looks=LOOKS,
-        palette=PALETTE,
         rest="Point at a token or a bar to see its pass.",
         **{"width": WIDTH, "height": HEIGHT, "left": LEFT},
     )
@@ -86,8 +74,6 @@ def _shown(run: FileTrace) -> dict[str, Any]:
     ]
     step = next((step for step in TICK_STEPS_S if total / step <= 10), TICK_STEPS_S[-1])
     ticks = ((LEFT + scale * n * step, f"{n * step:g} s") for n in range(int(total / step) + 1))
-    sources = [(origin, _class(origin), piece) for origin, piece in origins(run) if piece]
-    taken = Counter(origin for origin, _, _ in sources)
     return {
         "file": run.file,
         "begin": run.begin,
@@ -95,31 +81,8 @@ def _shown(run: FileTrace) -> dict[str, Any]:
         "seconds": sum(chunk.seconds for chunk in chunks),
         "passes": passes,
         "ticks": [(x, label) for x, label in ticks if x <= WIDTH - 30],
-        "origins": sources,
-        "taken": ", ".join(f"{name} {tokens:,}" for name, tokens in taken.most_common()),
     }
 
 
 def _kinds(chunks: Sequence[Chunk]) -> list[tuple[str, str]]:
     return [prov.kinds_of(c, following) for c, following in pairwise([*chunks, None]) if c]
-
-
-def origins(run: FileTrace) -> Iterator[tuple[str, str]]:
-    """Each token's origin and text: the try's own choice, looked up, or accepted from a prediction
-    (the original or an earlier try, which the trace names)."""
-    predictions = run.begin.get("predictions")
-    names = [str(name) for name in predictions] if isinstance(predictions, list) else []
-    for pass_ in run.passes:
-        chunk = pass_.written.chunk
-        drafted = LOOKED_UP
-        if chunk.source == "prediction":
-            drafted = names[chunk.which] if chunk.which < len(names) else ORIGINAL
-        for place, piece in enumerate(pass_.written.pieces):
-            yield drafted if place < chunk.accepted else OWN, piece
-
-
-def _class(origin: str) -> str:
-    if origin in (OWN, LOOKED_UP):
-        return "o-own" if origin == OWN else "o-looked"
-    number = origin.rpartition(" ")[2]
-    return f"o-{int(number) % len(PALETTE) if number.isdigit() else 0}"

@@ -1,4 +1,4 @@
-"""While the model works: what the user waits for, how far it is, and the change so far.
+"""While the model works: what the user waits for, and how far it is.
 
 Silent unless the console is a terminal. Everything it draws is removed at the end: what stays is
 printed by `specedit.view.diff_view` and `summary`.
@@ -8,172 +8,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Self
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.filesize import decimal
 from rich.live import Live as Screen
 from rich.text import Text
 
 from specedit.decode import Tally
 from specedit.edit.backend import Loading, Ready, Written
-from specedit.edit.job import Job
 from specedit.edit.report import Baseline, CommandRunning, Tried, Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Planned, Sink
 from specedit.engines.base import Prefill
-from specedit.syntax.lines import Hunk, hunks, opcodes
-from specedit.view import colours, diff_view, terminal
-from specedit.view import provenance as prov
+from specedit.view import colours, terminal
 
-MIN_WORK_S = 2.0  # seconds of work before the time left is shown
-# Characters beyond which comparing again and again would slow the model
-MAX_COMPARED_CHARACTERS = 200_000
-MAX_LINES_LEFT_OUT = 200  # lines that an answer may have left out
-
-
-class FilesProgress:
-    """Counts files as they begin and end, by their sizes, and what was decoded."""
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self._sizes = sizes
-        self._since: float | None = None
-        self._tokens = 0
-        self._decoding = 0.0
-        self._total = sum(sizes.values())  # bytes
-        self._done = 0
-        self._before = 0  # done before a model was asked, in no time
-        self.finished = 0
-        self.files = len(sizes)
-
-    def begin(self) -> None:
-        """A model is asked about a file: time is measured from the first one."""
-        if self._since is None:
-            self._since, self._before = time.monotonic(), self._done
-
-    def decoded(self, tokens: int, seconds: float) -> None:
-        self._tokens += tokens
-        self._decoding += seconds
-
-    def finish(self, name: str) -> None:
-        self.finished += 1
-        self._done += self._sizes.get(name, 0)
-
-    def share(self, of_this: float = 0.0, name: str = "") -> float:
-        """The share of all text that is done; `of_this` is that of the file at work."""
-        if not self._total:
-            return self.finished / max(1, self.files)
-        return min(1.0, (self._done + of_this * self._sizes.get(name, 0)) / self._total)
-
-    @property
-    def pace(self) -> float:
-        """Tokens per second over all files; 0: unknown."""
-        return self._tokens / self._decoding if self._decoding else 0.0
-
-    def left(self, of_this: float = 0.0, name: str = "") -> float | None:
-        """Seconds that the rest takes at the rate so far; None: unknown."""
-        if self._since is None:
-            return None
-        spent = time.monotonic() - self._since
-        done = self._done + of_this * self._sizes.get(name, 0)
-        if spent < MIN_WORK_S or done <= self._before:
-            return None
-        return max(0.0, spent * (self._total - done) / (done - self._before))
-
-
-def sizes(names: Sequence[str]) -> dict[str, int]:
-    """The bytes of each file; 0 for a file that cannot be read."""
-    results = {}
-    for name in names:
-        try:
-            results[name] = Path(name).stat().st_size
-        except OSError:
-            results[name] = 0
-    return results
-
-
-class ChangeSoFar:
-    """Collects an answer and renders the last hunks of its change, rarely where that is slow."""
-
-    def __init__(
-        self, console: Console, path: str, before: str, numbers: Sequence[int] = ()
-    ) -> None:
-        self._numbers = numbers  # the line of the file of each line of `before`; none: the same
-        self._console = console
-        self._path = path
-        self._before = before
-        self._written: list[Written] = []
-        self._length = 0
-        self._rendered: list[Text] = []
-        self._of: tuple[int, int] = (0, 0)  # events and height that were rendered
-        self._next = 0.0
-
-    def restart(self) -> None:
-        """The answer starts over."""
-        self._written, self._length = [], 0
-        self._rendered, self._next = [], 0.0
-
-    def add(self, event: Written) -> None:
-        self._written.append(event)
-        self._length += len(event.text)
-
-    @property
-    def share(self) -> float:
-        """The share of the answer that is written, if it gets as long as the old text."""
-        return min(1.0, self._length / len(self._before))
-
-    def rows(self, height: int) -> list[Text]:
-        """The last `height` rows of the change so far."""
-        state = (len(self._written), height)
-        started = time.monotonic()
-        if (
-            state != self._of
-            and started >= self._next
-            and len(self._before) <= MAX_COMPARED_CHARACTERS
-        ):
-            self._of = state
-            self._rendered = self._render(height)
-            ended = time.monotonic()
-            self._next = ended + max(0.1, 15 * (ended - started))
-        return self._rendered
-
-    def _render(self, height: int) -> list[Text]:
-        provenance = prov.of(self._written)
-        answer = provenance.text[: provenance.text.rfind("\n") + 1]
-        changed = so_far(self._before, answer)
-        if not changed or height < 2:
-            return []
-        texts = (self._before, answer)
-        frame = diff_view.Frame(self._console, self._path, texts, provenance, whole=False)
-        frame.digits = max(frame.digits, *(len(str(number)) for number in self._numbers[-1:]), 0)
-        rows: list[Text] = []
-        for hunk in reversed(changed):
-            if self._numbers:
-                first = min(hunk.before[0], len(self._numbers) - 1)
-                frame.shift = self._numbers[first] - first - 1
-            last = replace(hunk, lines=hunk.lines[-height:])  # more would be cut off again
-            rows = [*diff_view.rows(last, frame), *rows]
-            if len(rows) >= height:
-                break
-        explained = diff_view.legend(self._console, frame.kinds(changed))
-        return [explained, *rows[1 - height :]]
-
-
-def so_far(before: str, answer: str) -> list[Hunk]:
-    """The hunks of an unfinished answer (whole lines of it) against as much of the old text as it
-    has reached, which is a guess."""
-    new = answer.split("\n")[:-1]
-    old = before.removesuffix("\n").split("\n")[: len(new) + MAX_LINES_LEFT_OUT] if before else []
-    end = "\0"  # so that the answer's last lines are not matched with the file's last
-    codes = opcodes(old, [*new, end])
-    tag, a, _, c, d = codes[-1] if codes else ("equal", 0, 0, 0, 0)
-    reached = a + (d - c - 1) if tag in ("replace", "insert") else a
-    reached = min(len(old), max(reached, a))
-    return hunks("".join(line + "\n" for line in old[:reached]), answer)
-
-
+READING, DECODING, TESTING = "reading", "decoding", "testing"  # steps with words of their own
 SILENT_WAIT_S = 0.4  # seconds before a wait is shown
 BAR = 24  # cells
 TURNS = 12  # steps of the spinner in a second
@@ -186,8 +37,7 @@ class _Phase:
         self.what = what
         self.first = first  # `done` at its beginning, which the rate does not count
         self.since = time.monotonic()
-        self.done = self.total = 0.0
-        self.unit = ""
+        self.done = self.total = 0.0  # bytes; ids of a prompt
 
     @property
     def seconds(self) -> float:
@@ -209,14 +59,17 @@ class Live(Sink):
         self.console = console
         # rich takes FORCE_COLOR for a terminal.
         self.enabled = not quiet and console.is_terminal and console.file.isatty()
-        self._progress = FilesProgress(sizes(files) if self.enabled else dict.fromkeys(files, 0))
+        self._files, self._finished = len(files), 0
         self._path = ""
         self._phase = _Phase("starting")
         self._drafted = Tally()
         self._tokens = 0
         self._passes = 0
         self._answered = False  # the answer is complete; with `compares` it is decoded again
-        self._change: ChangeSoFar | None = None
+        self._written, self._expected = (
+            0,
+            0,
+        )  # characters of the answer; of the text that it replaces
         self._testing: CommandRunning | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
@@ -258,118 +111,86 @@ class Live(Sink):
         with self._lock:
             match event:
                 case Begun():
-                    if event.name != self._path:
-                        self._path, self._change = event.name, None
+                    self._path = event.name
                 case Planned():
-                    self._begin(event.job)
+                    self._path, self._expected = event.job.source.name, len(event.job.before)
+                    self._phase, self._answered = _Phase("starting"), False
                 case Loading():
-                    self._advance(event.what, event.done, event.done, event.total, event.unit)
+                    self._advance(event.what, event.done, event.done, event.total)
                 case Ready():
                     self._restart()
                 case Prefill():
                     if event.total > event.reused:
-                        self._advance("reading", event.reused, event.done, event.total, "ids")
+                        self._advance(READING, event.reused, event.done, event.total)
                 case Written():
                     self._write(event)
                 case Answered():
                     self._phase, self._answered = _Phase("checking"), True
                 case CommandRunning():  # the output of the user's command; any other event ends it
-                    if self._phase.what != "testing":
-                        self._phase = _Phase("testing")
+                    if self._phase.what != TESTING:
+                        self._phase = _Phase(TESTING)
                     self._testing = event
                 case Trying() | Baseline() | Tried():
                     self._phase = _Phase("starting")
                 case Finished():
-                    self._progress.finish(event.edit.path)
-                    self._change, self._phase = None, _Phase("starting")
+                    self._finished += 1
+                    self._phase = _Phase("starting")
         if isinstance(event, Planned | CommandRunning):
             self._start()
-
-    def _begin(self, job: Job) -> None:
-        """The text that the answer will replace, and where in the file each line of it is."""
-        self._path, self._phase, self._answered = job.source.name, _Phase("starting"), False
-        before = job.before
-        self._change = (
-            ChangeSoFar(self.console, self._path, before, job.numbers) if before else None
-        )
 
     def _restart(self) -> None:
         """The model can answer, maybe for the second time."""
         self._phase = _Phase("reading the prompt")
         if self._answered and not self._compares:  # another question about the same file
             self._answered = False
-        self._progress.begin()
-        self._drafted, self._tokens, self._passes = Tally(), 0, 0
-        if self._change and not self._answered:
-            self._change.restart()
+        self._drafted, self._tokens, self._passes, self._written = Tally(), 0, 0, 0
 
-    def _advance(self, what: str, first: float, done: float, total: float, unit: str) -> None:
+    def _advance(self, what: str, first: float, done: float, total: float) -> None:
         """The phase is as far as this; `first`: how far it was at its beginning."""
         if self._phase.what != what:
             self._phase = _Phase(what, first=first)
-        self._phase.done, self._phase.total, self._phase.unit = done, total, unit
+        self._phase.done, self._phase.total = done, total
 
     def _write(self, event: Written) -> None:
         chunk = event.chunk
-        if self._phase.what != "decoding":
-            self._phase = _Phase("decoding")
+        if self._phase.what != DECODING:
+            self._phase = _Phase(DECODING)
             self._phase.since -= chunk.seconds
         self._tokens += len(chunk.tokens)
-        self._progress.decoded(len(chunk.tokens), chunk.seconds)
         self._passes += 1
         self._drafted += Tally(chunk.proposed, chunk.accepted)
-        if self._change and not self._answered:
-            self._change.add(event)
+        self._written += len(event.text)
 
     def _draw(self) -> RenderableType:
         with self._lock:
-            parts: list[RenderableType] = []
-            if self._change:
-                parts += self._change.rows(self.console.height - 4)
-            if self._phase.seconds > SILENT_WAIT_S or self._phase.what in ("reading", "decoding"):
-                parts.append(_Line(self._spinner, list(self._words())))
-                if self._progress.files > 1:
-                    parts.append(_Line(self._spinner, list(self._over_files())))
-            return Group(*parts)
-
-    def _over_files(self) -> Iterator[Text]:
-        """The bar over all files: how far, how much longer, how fast."""
-        progress = self._progress
-        share = self._change.share if self._change else 0.0
-        yield bar(progress.share(share, self._path), self.console)
-        yield Text(f"{progress.finished} of {progress.files} files", "bold")
-        left = progress.left(share, self._path)
-        if left is not None:
-            yield Text(f"{colours.seconds(left)} left")
-        if progress.pace:
-            yield Text(f"{progress.pace:.0f} tokens/s over all", "cyan")
+            shown = self._phase.what in (READING, DECODING) or self._phase.seconds > SILENT_WAIT_S
+            return _Line(self._spinner, list(self._words())) if shown else Text("")
 
     def _words(self) -> Iterator[Text]:
         """The progress line, most important words first."""
         phase = self._phase
-        files = self._progress.files
-        if files > 1:
-            yield Text(f"[{min(self._progress.finished + 1, files)}/{files}]", "bold")
-        if phase.what == "decoding":
+        if self._files > 1:
+            yield Text(f"[{min(self._finished + 1, self._files)}/{self._files}]", "bold")
+        if phase.what == DECODING:
             if self._path:
                 yield Text(terminal.name(self._path), "bold")
             pace = self._tokens / max(phase.seconds, 1e-6)
-            what = "decoding again without drafts" if self._answered else "decoding"
+            what = "decoding again without drafts" if self._answered else DECODING
             yield Text(f"{what}, {colours.count(self._tokens, 'token')}")
             yield Text(f"{pace:.0f} tokens/s", "cyan")
             if self._drafted.proposed:
                 yield Text(f"{self._drafted.accepted / self._tokens:.0%} copied", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
-            if self._change and not self._answered:
-                yield bar(self._change.share, self.console)
-        elif phase.what == "testing" and self._testing is not None:
+            if self._expected and not self._answered:
+                yield bar(self._written / self._expected, self.console)
+        elif phase.what == TESTING and self._testing is not None:
             number = self._testing.number
             what = f"try {number}: " if number else "before the edit: "
             yield Text.assemble(what, (terminal.name(self._testing.command), "bold"))
             yield Text(colours.seconds(phase.seconds), "dim")
             yield Text(terminal.name(self._testing.line))
         else:
-            if self._path and phase.what == "reading":
+            if self._path and phase.what == READING:
                 yield Text(terminal.name(self._path), "bold")
             yield from _amount(phase, self.console)
             yield Text(colours.seconds(phase.seconds), "dim")
@@ -379,26 +200,22 @@ def _amount(phase: _Phase, console: Console) -> Iterator[Text]:
     """How far, how much longer and how fast, as far as it is known."""
     seconds = max(phase.seconds, 1e-6)
     rate = (phase.done - phase.first) / seconds if seconds > 0.2 else 0.0
-    if phase.unit == "ids":
+    if phase.what == READING:
         ids = phase.total - phase.first
         about = f", about {max(1, round(ids / rate))} s" if rate > 0 else ""
-        yield Text(f"reading {ids:,.0f} ids{about}")
+        yield Text(f"{READING} {ids:,.0f} ids{about}")
         yield bar((phase.done - phase.first) / max(1, ids), console)
         return
     yield Text(phase.what)
     if phase.total:
         yield Text(f"{min(1.0, phase.done / phase.total):.0%}")
-    if phase.total and rate > 0 and phase.done < phase.total:
-        yield Text(f"{colours.seconds((phase.total - phase.done) / rate)} left")
-    if phase.unit == "bytes":
+        if rate > 0 and phase.done < phase.total:
+            yield Text(f"{colours.seconds((phase.total - phase.done) / rate)} left")
+    if phase.done or phase.total:
         of = f" of {decimal(int(phase.total))}" if phase.total else ""
         yield Text(f"{decimal(int(phase.done))}{of}")
         if rate > 0:
             yield Text(f"{decimal(round(rate))}/s", "cyan")
-    elif phase.unit:
-        yield Text(f"{phase.done:,.0f} of {phase.total:,.0f} {phase.unit}")
-        if rate > 0:
-            yield Text(f"{rate:,.0f} {phase.unit}/s", "cyan")
     if phase.total:
         yield bar(phase.done / phase.total, console)
 

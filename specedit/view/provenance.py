@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from specedit.decode import FREE as FREE
@@ -25,19 +25,18 @@ SOURCES = {  # drafters whose ids are all of one kind
     "lookup": LOOKED,
     "model": DRAFTED,
     "candidates": BRANCHED,
-    **dict.fromkeys(("blockwise", "medusa", "chained"), GUESSED),
+    **dict.fromkeys(("blockwise", "medusa", "chained", "mtp"), GUESSED),
     FREE: FREE,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Characters [start, end) of a text: their origin, and how long they took."""
+    """Characters [start, end) of a text, and their origin."""
 
     start: int
     end: int
     kind: str
-    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +45,6 @@ class Provenance:
 
     text: str
     parts: tuple[Part, ...]
-
-    def seconds(self, start: int, end: int) -> float:
-        """The seconds of the characters [start, end)."""
-        return sum(
-            p.seconds * (min(end, p.end) - max(start, p.start)) / (p.end - p.start)
-            for p in self._touching(start, end)
-        )
 
     def kinds(self, start: int, end: int) -> dict[str, int]:
         """How many of the characters [start, end) are of each kind, in reading order."""
@@ -63,7 +55,7 @@ class Provenance:
 
     def onto(self, text: str) -> Provenance:
         """The parts at their places in `text`, which holds the answer's lines. Those that are not
-        in `text` are lost, with their seconds."""
+        in `text` are lost."""
         if text.startswith(self.text):
             return Provenance(text, self.parts)
         return Provenance(text, tuple(self._by_lines(text)))
@@ -81,9 +73,7 @@ class Provenance:
                     begin, end = max(p.start, first) + shift, min(p.end, left[at + 1]) + shift
                     end = min(end, stop)
                     if begin < end:
-                        yield Part(
-                            begin, end, p.kind, p.seconds * (end - begin) / (p.end - p.start)
-                        )
+                        yield Part(begin, end, p.kind)
 
     def _touching(self, start: int, end: int) -> Iterator[Part]:
         at = bisect_right(self.parts, start, key=lambda p: p.end)
@@ -96,20 +86,16 @@ def of(written: Iterable[Written]) -> Provenance:
     """The provenance of the text these events wrote."""
     events = list(written)
     parts: list[Part] = []
-    at, waiting = 0, 0.0  # seconds of tokens that wrote no character go to the next that did
+    at = 0
     for event, following in pairwise([*events, None]):
         assert event is not None
         chunk = event.chunk
-        each = chunk.seconds / max(1, len(event.pieces))
         kinds = kinds_of(chunk, following.chunk if following else None)
         split = chunk.accepted if kinds[0] != kinds[1] else len(event.pieces)
         for kind, pieces in zip(kinds, (event.pieces[:split], event.pieces[split:]), strict=True):
-            waiting += each * len(pieces)
             if length := sum(map(len, pieces)):
-                parts.append(Part(at, at + length, kind, waiting))
-                at, waiting = at + length, 0.0
-    if parts and waiting:
-        parts[-1] = replace(parts[-1], seconds=parts[-1].seconds + waiting)
+                parts.append(Part(at, at + length, kind))
+                at += length
     return Provenance("".join(e.text for e in events), tuple(parts))
 
 

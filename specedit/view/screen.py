@@ -10,13 +10,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.text import Text
 
-from specedit.edit.backend import Loading, Ready, Written
+from specedit.edit.backend import Ready, Written
 from specedit.edit.hunk_choice import HELP, Chosen, HunkQuestion, choose, choose_whole
 from specedit.edit.hunk_choice import shown as hunk_text
 from specedit.edit.report import Baseline, Edit, Report, Tried
@@ -69,8 +68,6 @@ class Screen(Sink):
         self._explained: set[str] = set()  # origins of lines
         self._shown = False  # the change was shown with a question
         self._name = ""  # of the file at work
-        self._steps: dict[str, float] = {}  # seconds of each step of loading
-        self._step = ("", 0.0)
 
     def __enter__(self) -> Screen:
         if self._settings.trace:
@@ -93,12 +90,8 @@ class Screen(Sink):
                 self._name, self._written, self._answered = event.name, [], False
             case Planned():
                 self._written, self._answered = [], False
-            case Loading():
-                self._time(event)
-            case Ready():
-                self._time(None)
-                if not self._answered:
-                    self._written = []  # where the run started over
+            case Ready() if not self._answered:
+                self._written = []  # where the run started over
             case Written() if not self._answered:
                 self._written.append(event)
         self._live.emit(event)
@@ -121,16 +114,6 @@ class Screen(Sink):
             self._live.stop()
             self._print(text)
 
-    def _time(self, event: Loading | None) -> None:
-        """How long each step of loading takes; None ends the last one."""
-        what, since = self._step
-        now = time.monotonic()
-        if event is not None and event.what == what:
-            return
-        if what:
-            self._steps[what] = self._steps.get(what, 0.0) + now - since
-        self._step = (event.what if event is not None else "", now)
-
     def ask(self, question: Question) -> Reply:
         if self._settings.ask:  # each hunk is asked about
             return self._choose_hunks(question)
@@ -150,15 +133,13 @@ class Screen(Sink):
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
             self._console.print(Text(f"{chance}Write it? [y/n/o/h/q/?] ", "bold yellow"), end="")
-            try:
-                answer = input().strip().lower()
-            except EOFError:
-                self._console.print()
-                return Reply("no")
+            answer = terminal.typed()
+            answer = "n" if answer is None else answer.strip().lower()
             if answer in ("y", "yes"):
                 return Reply("yes")
             if answer == "h":
-                return self._choose_hunks(question)
+                reply = self._choose_hunks(question)
+                return Reply("no") if reply.text == question.job.source.text else reply
             if answer == "q":
                 self.skip_rest = QUIT
             if answer in ("n", "no", "q"):
@@ -191,11 +172,8 @@ class Screen(Sink):
             if question.help:
                 self._print(Text(HELP))
             self._console.print(Text(question.prompt, "bold"), end="")
-            try:
-                return input()
-            except EOFError:
-                self._console.print()
-                return "q"
+            answer = terminal.typed()
+            return "q" if answer is None else answer
 
         self._shown = True
         if edit.changes:  # of a rename
@@ -229,8 +207,6 @@ class Screen(Sink):
             self._print(Text(f"{why}; nothing half-written. Not done: {names}", "red"))
         verbose, quiet = settings.verbose, settings.quiet
         summary.show(self._console, report, verbose=verbose, quiet=quiet, check=settings.check)
-        if not quiet and (prepared := summary.prepared(self._steps)):
-            self._print(prepared)
         if self._trace and self._trace.begun and not quiet:
             words = f"trace: {settings.trace}   (specedit view makes it a page)"
             self._print(Text(terminal.name(words), "dim"))

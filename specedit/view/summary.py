@@ -1,15 +1,13 @@
-"""The report in a terminal: one line for a run, its tries, a table with `--verbose`, errors."""
+"""The report in a terminal: lines of tries, one for the run, a table with `--verbose`, errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from specedit.edit.backend import WAITING
 from specedit.edit.report import Baseline, Compared, Edit, Figures, Replaced, Report, Tried, Try
 from specedit.view import terminal
 from specedit.view.colours import count, say, seconds
@@ -29,20 +27,17 @@ def before_the_edit(baseline: Baseline, command: str) -> Text:
 def line_of_try(tried: Tried) -> Text:
     """The line of a try."""
     whole = tried.whole
-    cost = f"{count(whole.figures.passes, 'pass', 'passes')}, {seconds(_spent(whole.figures))}"
-    head = (
+    figures = whole.figures
+    spent = seconds(figures.prefill_s + figures.decode_s)
+    cost = f"{count(figures.passes, 'pass', 'passes')}, {spent}"
+    text = Text.assemble(
         (f"try {whole.number} of {tried.most}", "bold"),
         f" ({way(whole)}): ",
         (f"{cost}: ", "dim"),
+        verdict(whole),
     )
-    return Text.assemble(*head, _outcome_of_try(whole))
-
-
-def _outcome_of_try(tried: Try) -> Text:
-    """The verdict, and why it was not kept, unless an earlier try shows it."""
-    text = Text.assemble(verdict(tried))
-    if not (tried.kept or tried.same_as or not tried.line):
-        text.append(": ").append(terminal.harmless(tried.line))
+    if not (whole.kept or whole.same_as or not whole.line):  # an earlier try says why
+        text.append(": ").append(terminal.harmless(whole.line))
     return text
 
 
@@ -60,58 +55,13 @@ def verdict(attempt: Try) -> tuple[str, str]:
     if attempt.noted:
         return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
     if attempt.kept and (attempt.test is None or attempt.test.passed):
-        return "kept", "green"
+        return "kept" if attempt.test else "passes its checks", "green"
     if attempt.refused:
         return "refused", "red"
     if attempt.same_as is not None:
         same = f"the same as try {attempt.same_as}" if attempt.same_as else "no change"
         return same, "yellow"
-    return ("kept, though it fails", "yellow") if attempt.kept else ("fails", "red")
-
-
-def whole(report: Report) -> Sequence[Try]:
-    """Each try, by its number, over all files."""
-    results: dict[int, Try] = {}
-    for current in (attempt for edit in report.edits for attempt in edit.tries):
-        first = results.setdefault(current.number, current)
-        if first is not current:
-            results[current.number] = replace(
-                first,
-                figures=first.figures + current.figures,
-                refused=first.refused or current.refused,
-                kept=first.kept or current.kept,
-                with_feedback=first.with_feedback or current.with_feedback,
-            )
-    return [results[number] for number in sorted(results)]
-
-
-def table_of_tries(report: Report) -> Table | None:
-    """A row for each try, if a test judged more than one: else their lines say all."""
-    rows = whole(report)
-    if len(rows) < 2 or not any(row.test_s for row in rows):
-        return None
-    from rich.table import Table
-
-    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", expand=True)
-    for name in ("try", "", "passes", "reused", "model", "test"):
-        shown.add_column(name, justify="right" if name not in ("", "try") else "left", no_wrap=True)
-    shown.add_column("", no_wrap=True, overflow="ellipsis", ratio=1)
-    for row in rows:
-        f = row.figures
-        shown.add_row(
-            str(row.number),
-            way(row).replace("temperature ", "t "),
-            f"{f.passes:,}",
-            f"{f.reused:,} of {f.prompt:,}",
-            seconds(_spent(f)),
-            seconds(row.test_s) if row.test_s else "-",
-            _outcome_of_try(row),
-        )
-    return shown
-
-
-def _spent(figures: Figures) -> float:
-    return figures.prefill_s + figures.decode_s
+    return "fails", "red"
 
 
 MAX_OWN_LINE_FILES = 3  # files, beyond which those that share a reason share a line
@@ -120,8 +70,6 @@ NOTES = ("skipped", "stays", "by-rule")  # why a file was left as it is, or deci
 OF_PLACES = ("undecided", "outside", "left")  # of a rename: --dry-list shows their places
 MAX_RENAMED_FILES = 20  # files of a rename that the report names
 NAME_IT = "name the place in the instruction, or with --symbol NAME or --selected TEXT"
-NOT_PREPARING = ("Loading", WAITING)  # steps that every run may have
-MIN_REPORTED_S = 5.0  # seconds of preparation that are reported
 DONE = {
     "edited": ("edited", "green"),
     "would-edit": ("would change", "yellow"),
@@ -137,7 +85,8 @@ def line(report: Report) -> Text:
     figures = report.figures
     if figures.passes or figures.total_s:
         text.append(" · ").append_text(cost(figures))
-    if tested := sum(attempt.test_s for attempt in whole(report)):
+    # a test is of all files at once
+    if tested := max((sum(t.test_s for t in edit.tries) for edit in report.edits), default=0.0):
         text.append(f" · tests {seconds(tested)}")
     return text
 
@@ -190,15 +139,6 @@ def cost(figures: Figures) -> Text:
     return text
 
 
-def prepared(steps: Mapping[str, float]) -> Text | None:
-    """The steps of a model's first use with their seconds; None if they were short."""
-    own = {what: took for what, took in steps.items() if not what.startswith(NOT_PREPARING)}
-    if sum(own.values()) < MIN_REPORTED_S:
-        return None
-    message = ", ".join(f"{terminal.harmless(what)} {seconds(took)}" for what, took in own.items())
-    return Text(f"of loading, once for this model on this machine: {message}", "dim")
-
-
 def compared(compared: Compared, what: str = "") -> Text:
     """The same edit without any draft, both measured."""
     text = Text(f"{what}without drafts: ")
@@ -236,7 +176,7 @@ def show(
         for finding in edit.findings:
             if finding.refuses and (finding.kind, finding.text) not in held:
                 _about(console, edit, finding.text, "red")
-    if report.changed_nothing and not check:
+    if report.changed_nothing and report.figures.total_s and not check:
         places = list(dict.fromkeys(edit.place for edit in report.edits))
         place = places[0] if len(places) == 1 else ""
         where = place or (report.edits[0].path if len(report.edits) == 1 else "these files")
@@ -271,8 +211,6 @@ def _about_all(console: Console, report: Report, *, verbose: bool) -> None:
                 _about(console, edit, finding.text, "yellow" if finding.warns else "")
     for (kind, why), names in many.items():
         _named(console, kind, why, names, len(names) if verbose else MAX_NAMED_FILES)
-    if (tries_table := table_of_tries(report)) is not None:
-        console.print(tries_table)
     if verbose:
         if report.figures.passes:
             console.print(table(report))

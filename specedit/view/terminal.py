@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 # Characters that move the cursor, ring, or change the reading order are shown as symbols.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
@@ -31,7 +31,36 @@ def name(path: str) -> str:
     return harmless(path.replace("\n", "\u240a").replace("\t", "\u2409"))
 
 
-LEAST_COLUMNS = 24  # columns of a table's last cell: narrower, it is a tower of words
+def between_words(text: str, stream: TextIO, indent: int = 2) -> str:
+    """The lines of a text, broken between words where the stream is a terminal, but not in a path,
+    nor in a command in backticks. `indent`: of the lines after a break."""
+    if not stream.isatty():
+        return text
+    from shutil import get_terminal_size
+    from textwrap import TextWrapper
+
+    lines = TextWrapper(
+        get_terminal_size().columns,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    whole = re.sub("`[^`\n]*`", lambda command: command[0].replace(" ", "\0"), text)
+    return "\n".join(map(lines.fill, whole.split("\n"))).replace("\0", " ")
+
+
+def typed() -> str | None:
+    """The line that the user types at a question; None at the end of the input. The message after
+    an interrupt begins a line of its own."""
+    try:
+        return input()
+    except (EOFError, KeyboardInterrupt) as end:
+        print(file=sys.stderr)
+        if isinstance(end, KeyboardInterrupt):
+            raise
+        return None
+
+
 MAX_PAGE_COLUMNS = 100  # columns of a page: longer lines are hard to read
 _PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n+", re.MULTILINE)
 _LINK = re.compile(r"\[[^\]]*\]\((\w+)\.md\)")
@@ -75,22 +104,16 @@ def show_table(
     right: Sequence[str] = (),
     whole: Sequence[str] = (),
 ) -> None:
-    """Print a table on stdout. Columns that are `whole` are not broken between words; where all but
-    the last are and leave no place for that, its cells are lines after the table."""
+    """Print a table on stdout. Columns that are `whole` are not broken between words."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
-    every, notes = [tuple(headings), *map(tuple, rows)], list[str]()
-    columns = [max(map(len, column)) + 2 for column in zip(*every, strict=True)]
-    if len(whole) == len(headings) - 1 and sum(columns[:-1]) + LEAST_COLUMNS > console.width:
-        notes = [f"{row[0]}: {row[-1]}" for row in every[1:] if row[-1]]
-        every = [row[:-1] for row in every]
     table = Table(box=None, pad_edge=False)
-    for heading in every[0]:
+    for heading in headings:
         justify: Any = "right" if heading in right else "left"
         table.add_column(heading, justify=justify, no_wrap=heading in whole)
-    for cells in every[1:]:
+    for cells in rows:
         table.add_row(*map(Text, cells))  # Text: a file's content has no markup
-    console.print(table, *map(Text, notes), sep="\n")
+    console.print(table)

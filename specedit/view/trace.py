@@ -17,9 +17,8 @@ from typing import IO, Any
 
 from specedit.decode import Chunk
 from specedit.edit.backend import Ready, Written
-from specedit.edit.job import Job
 from specedit.edit.report import Trying
-from specedit.edit.sink import Answered, Begun, EditEvent, Planned, Sink
+from specedit.edit.sink import Answered, Begun, EditEvent, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import git
@@ -93,8 +92,6 @@ def line_of(file: str, number: int, at: float, written: Written) -> dict[str, An
         "tokens": list(chunk.tokens),
         "pieces": list(written.pieces),
     }
-    if chunk.which:
-        line["which"] = chunk.which
     if chunk.depth != chunk.proposed:  # the draft was a tree
         line["depth"] = chunk.depth
     if chunk.drafting:
@@ -130,7 +127,6 @@ def _written(line: Mapping[str, Any]) -> Written:
         source=str(line["source"]),
         resynced=bool(line.get("resynced", False)),
         seconds=float(line["seconds"]),
-        which=int(line.get("which", 0)),
         depth=int(line.get("depth", line["proposed"])),
         drafting=float(line.get("drafting", 0.0)),
     )
@@ -165,8 +161,6 @@ class TraceWriter(Sink):
         self._begin: dict[str, Any] = {}
         self._model: dict[str, Any] = {}
         self._try: dict[str, Any] = {}
-        self._expected: dict[str, Any] = {}
-        self._answers: dict[str, dict[str, int]] = {}  # by file and text: the try that gave it
         self._waiting: dict[str, Any] | None = None  # a line that may be the last of its file
         self._name = ""  # of the file that events are about
         self._number = 0
@@ -177,8 +171,6 @@ class TraceWriter(Sink):
         match event:
             case Begun():
                 self._name = event.name
-            case Planned():
-                self._expect(event.job)
             case Ready():
                 self._flush()
                 self._number, self._at = 0, 0.0
@@ -191,8 +183,7 @@ class TraceWriter(Sink):
                 self._write(event)
             case Answered():
                 end = asdict(event.answer)
-                text, number = end.pop("text"), self._try.get("number", 1)
-                self._answers.setdefault(self._name, {}).setdefault(text, number)
+                del end["text"]
                 self._flush(end)
                 self._number, self._at, self._begin = 0, 0.0, {}
             case Trying():  # the passes that follow are this try's
@@ -208,18 +199,10 @@ class TraceWriter(Sink):
         self._empty()
         self._waiting = line_of(self._name, self._number, self._at, event)
         if self._number == 0:
-            tried = {"try": self._try, **self._expected} if self._try else {}
+            tried = {"try": self._try} if self._try else {}
             self._waiting["begin"] = {**(self._begin or self._model), **tried}
         self._number += 1
         self._at += event.chunk.seconds
-
-    def _expect(self, job: Job) -> None:
-        """Record the names of the predictions, in the order that a pass numbers them."""
-        plan, known = job.plan, self._answers.setdefault(self._name, {})
-        names = {text: f"try {known[text]}" for text in plan.predictions if text in known}
-        if plan.prediction is not None:
-            names.setdefault(plan.prediction, "original")
-        self._expected = {"predictions": list(names.values())} if plan.predictions else {}
 
     def close(self) -> None:
         self._flush()

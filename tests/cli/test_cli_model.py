@@ -3,9 +3,7 @@
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from model_sources import entry_of, tiny_gguf
@@ -14,7 +12,6 @@ from typer.testing import CliRunner, Result
 from specedit import machine_check
 from specedit.cli.model import app
 from specedit.errors import ModelError, SpeceditError
-from specedit.inference import loading
 from specedit.models import catalogue, resolve
 from specedit.models.store import Slot, store_path
 
@@ -97,31 +94,6 @@ def test_pull_of_a_model_in_place_says_so(here):
     result = model("pull")
     assert result.exit_code == 0 and "is already here" in result.stderr
     assert result.stdout.splitlines()[1].startswith("tiny ")  # its row of `model suggest`
-
-
-@pytest.mark.parametrize("answer", ["terminal: yes", "terminal: no", "no terminal"])
-def test_pull_of_a_large_model_offers_the_one_that_drafts_for_it(answer, here, monkeypatch):
-    tiny, *others = catalogue.CATALOGUE
-    small = replace(tiny, name="small", file="small.gguf")
-    large = replace(tiny, drafter="small")
-    monkeypatch.setattr(catalogue, "CATALOGUE", (large, small, *others))
-    asked: list[str] = []
-    monkeypatch.setattr(
-        "specedit.cli.targets.confirmed", lambda q: (asked.append(q), "yes" in answer)[1]
-    )
-    terminal = SimpleNamespace(isatty=lambda: "no terminal" not in answer)
-    monkeypatch.setattr("specedit.cli.model.sys", SimpleNamespace(stdin=terminal, stderr=terminal))
-    fetched: list[str] = []
-    monkeypatch.setattr(loading, "resolve", lambda name, **_: fetched.append(name))
-    said = model("pull").stderr
-    assert ("model pull small" in said) == ("no terminal" in answer)
-    assert len(asked) == ("no terminal" not in answer)
-    assert fetched == ["small"] * ("yes" in answer)
-    assert ("--model tiny --draft-model small" in said) == ("yes" in answer)
-    files = resolve.local("tiny")
-    monkeypatch.setattr(resolve, "local", lambda name: files)  # both are here
-    assert "--model tiny --draft-model small" in model("pull").stderr
-    assert len(asked) == ("no terminal" not in answer)
 
 
 def test_verify(here):

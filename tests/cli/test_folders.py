@@ -66,7 +66,10 @@ def test_a_folder_is_its_tracked_files_of_known_languages(shop, capsys):
 
 def test_a_folder_without_source_or_without_git_says_so(shop, capsys, tmp_path):
     (shop.root / "empty").mkdir()
-    assert said(capsys, "x", "empty")[0] == 0
+    (shop.root / "empty/new.py").write_text("return_ = 1\n")
+    code, files, message = said(capsys, "x", "empty")
+    assert (code, files) == (2, {}) and "empty holds no tracked file of a known" in message
+    assert said(capsys, "x", "empty", "shop/mail.py")[0] == 0
     outside = tmp_path / "outside"
     outside.mkdir()
     with pytest.raises(GitError):

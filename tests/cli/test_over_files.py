@@ -88,7 +88,7 @@ def test_git_chooses_the_files_of_an_edit(desk, how):
     desk.repo.git("add", "a.py")
     code, _, err = desk.specedit("edit", "Old becomes New.", *how)
     assert code == 0 and touched(desk) == {"a.py"}
-    assert "a.py: held uncommitted changes: edited as it was" in err
+    assert "a.py: its text was in no commit: specedit undo puts it back" in err
 
 
 def test_clean_only_refuses_before_anything_happens(desk):
@@ -108,7 +108,7 @@ def test_an_uncommitted_file_is_called_what_it_was_called(desk, name):
     code, _, err = desk.specedit("rename", "Old", "New", name, "--clean-only")
     assert code == 2 and f"Uncommitted changes in {name}." in err
     code, _, err = desk.specedit("rename", "Old", "New", name)
-    assert code == 0 and "held uncommitted changes" in err
+    assert code == 0 and "its text was in no commit" in err
 
 
 def test_nothing_chosen_is_done_at_once(desk):

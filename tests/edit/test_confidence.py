@@ -1,13 +1,19 @@
 """How sure the tool is of an edit, and what that means for writing it."""
 
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import at_a_terminal
+from command_line import at_a_terminal, interruptible
 
+pty = pytest.importorskip("pty")
 Script = Callable[..., Path]
 BEFORE = "def total(items):\n    return sum(items)\n\n\ndef ship(items):\n    return True\n"
 AFTER = BEFORE.replace("sum(items)", "sum(items) + 1").replace("True", "False")
@@ -119,8 +125,9 @@ def test_guarantee_5_a_filter_returns_its_input_where_the_edit_is_unsure(file, s
         (b"n\n", 2, BEFORE),
         (b"?\nx\ny\n", 0, AFTER),
         (b"h\ny\nn\n", 0, AFTER.replace("False", "True")),
+        (b"h\nn\nn\n", 2, BEFORE),
     ],
-    ids=["yes", "no", "help", "hunks"],
+    ids=["yes", "no", "help", "hunks", "no hunk"],
 )
 def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     doubtful(script)
@@ -129,8 +136,32 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     result, shown = at_a_terminal(typed, "edit", WISH, file)
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert "Write it? [y/n/o/h/q/?]" in shown and "sum(items) + 1" in shown
-    assert result == code
+    assert result == code and ("the answer is kept in" in shown) == (code == 2)
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
+
+
+def test_a_letter_means_the_same_at_both_questions(file, script):
+    doubtful(script)
+    shown = at_a_terminal(b"?\nh\n?\nd\n", "edit", WISH, file)[1]
+    texts = [dict(re.findall(rf"(?m)^(\w){mark}(.*)\r$", shown)) for mark in ("  ", " - ")]
+    assert texts[0].keys() == {*"ynohq"} and texts[1].keys() >= {*"ynadqe"}
+    assert texts[0].keys() & texts[1].keys() == {*"ynq"}, "write, leave, leave the rest"
+
+
+def test_after_ctrl_c_at_a_question_the_message_has_a_line_of_its_own(file, script):
+    doubtful(script)
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", "edit", WISH, "a.py"],
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),  # type: ignore[call-overload]
+        preexec_fn=interruptible,
+    )
+    shown = b""
+    while b"Write it?" not in shown:
+        shown += os.read(ours, 1 << 16)
+    time.sleep(0.1)
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 130 and os.read(ours, 1 << 16).startswith(b"\r\n")
 
 
 @pytest.mark.parametrize(
@@ -219,7 +250,7 @@ def test_at_a_terminal_the_user_may_ask_for_another_answer(file, script, then, t
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert (result, file.read_text()) == (code, text)
     assert shown.count("Write it?") == 2 and "try 2" in shown
-    assert ("sum(items) + 2" in shown) == (UNLIKE in then)
+    assert ("sum(items) + 2" in shown) == ("passes its checks" in shown) == (UNLIKE in then)
 
 
 def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, inside):

@@ -75,3 +75,18 @@ def test_a_local_variable_that_is_not_there_fails_at_once_with_those_that_are():
     assert (edited.code, edited.text, edited.prompts) == (2, text, [])
     assert "Cart.total has no a; nothing was asked." in edited.messages
     assert "Its own names are self, items, n." in edited.messages
+
+
+@rows("instruction near")
+def test_a_text_that_does_not_occur_is_not_asked_about(instruction, near):
+    edited = edit(instruction, SHOP)
+    assert (edited.code, edited.text, edited.prompts) == (2, SHOP, [])
+    assert "does not occur; nothing was asked." in edited.messages and near in edited.messages
+
+
+@pytest.mark.parametrize("instruction", ["Raise LIMIT to 10", "please set `LIMIT` to 10."])
+def test_a_value_that_is_there_already_is_said_to_be(instruction):
+    edited = edit(instruction, SHOP)
+    assert (edited.code, edited.text, edited.prompts) == (1, SHOP, [])
+    assert "`LIMIT` is 10 already (line 1)" in edited.messages
+    assert "the model" not in edited.messages

@@ -188,7 +188,57 @@ def save(family: str, folder: Path, **more: Any) -> tuple[Any, ModelFiles]:
     return model, ModelFiles(name="small", path=folder, kind="folder")
 
 
-def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None) -> ModelFiles:
+def mtp_of(model: Any) -> Any:
+    """A random MTP layer for a model of Qwen3.5: a torch module of transformers' own parts, whose
+    tensors have the names of the model's files after `mtp.`."""
+    import torch
+
+    class Mtp(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            config, inner = model.config, model.model
+            norm, attending = type(inner.norm), config.layer_types.index("full_attention")
+            self.fc = torch.nn.Linear(2 * config.hidden_size, config.hidden_size, bias=False)
+            self.pre_fc_norm_embedding = norm(config.hidden_size, config.rms_norm_eps)
+            self.pre_fc_norm_hidden = norm(config.hidden_size, config.rms_norm_eps)
+            layer = type(inner.layers[attending])
+            self.layers = torch.nn.ModuleList([layer(config, attending)])
+            self.norm = norm(config.hidden_size, config.rms_norm_eps)
+
+        def forward(self, states: Any, ids: Any) -> Any:
+            """The states that it makes of the model's, each before one of the ids."""
+            embedded = self.pre_fc_norm_embedding(model.model.embed_tokens(ids))
+            x = self.fc(torch.cat((embedded, self.pre_fc_norm_hidden(states)), -1))
+            positions = torch.arange(ids.shape[1])[None]
+            angles = model.model.rotary_emb(x, positions)
+            mask = torch.full((ids.shape[1],) * 2, -torch.inf).triu(1)[None, None]
+            x = self.layers[0](x, position_embeddings=angles, attention_mask=mask)
+            return self.norm(x)
+
+    torch.manual_seed(2)
+    mtp = Mtp()
+    with torch.no_grad():
+        for name, weight in mtp.named_parameters():
+            weight.normal_(1.0 if "norm" in name else 0.0, 0.2)
+            _settle(name, weight, zero_centred=True)
+    return mtp.eval()
+
+
+def save_mtp(mtp: Any, folder: Path) -> None:
+    """Add the layer to a model's folder."""
+    import json
+
+    from safetensors.torch import save_file
+
+    tensors = {f"mtp.{name}": weight for name, weight in mtp.state_dict().items()}
+    save_file(tensors, folder / "mtp.safetensors")
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"mtp_num_hidden_layers": 1}))
+
+
+def save_gguf(
+    model: Any, path: Path, metadata: Mapping[str, Any] | None = None, mtp: Any = None
+) -> ModelFiles:
     """The model as others write it into a GGUF file: Llama's rotating rows in pairs."""
     import gguf
 
@@ -196,7 +246,8 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
     kind = GGUF_KINDS.get(config.model_type, config.model_type)
     writer = gguf.GGUFWriter(path, kind)
     numbers = {
-        "block_count": config.num_hidden_layers,
+        "block_count": config.num_hidden_layers + bool(mtp),
+        **({"nextn_predict_layers": 1} if mtp else {}),
         "embedding_length": config.hidden_size,
         "feed_forward_length": getattr(config, "intermediate_size", 64),
         "context_length": config.max_position_embeddings,
@@ -228,7 +279,8 @@ def save_gguf(model: Any, path: Path, metadata: Mapping[str, Any] | None = None)
         plain = 10000.0 ** (np.arange(0, config.head_dim, 2) / config.head_dim)
         turning = model.model.rotary_emb.inv_freq.numpy()
         writer.add_tensor("rope_freqs.weight", (1 / plain / turning).astype(np.float32))
-    for name, tensor in model.state_dict().items():
+    ahead = {f"mtp.{name}": weight for name, weight in mtp.state_dict().items()} if mtp else {}
+    for name, tensor in (model.state_dict() | ahead).items():
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         ours = architecture.our_name(name)
@@ -254,7 +306,8 @@ def newer_tensors(config: Any, name: str, rows: Any) -> Iterator[tuple[str, Any]
     tiled, and its names."""
     stem, _, part = name.rpartition(".")
     if part in ("gate_up_proj", "down_proj"):  # model.layers.N.mlp.experts.…
-        block = f"blk.{name.split('.')[2]}"
+        ahead = name.startswith("mtp.")
+        block = f"blk.{config.num_hidden_layers if ahead else name.split('.')[2]}"
         halves = np.split(rows, 2, 1) if part == "gate_up_proj" else [rows]
         names = ("gate", "up") if part == "gate_up_proj" else ("down",)
         for own, half in zip(names, halves, strict=True):
@@ -263,6 +316,8 @@ def newer_tensors(config: Any, name: str, rows: Any) -> Iterator[tuple[str, Any]
     if "linear" in str(getattr(config, "layer_types", "")):
         rows = hybrid_rows(config, stem.rpartition(".")[2], rows)
         name = name.replace(".ffn_norm.", ".post_attention_norm.").replace("ssm_a.weight", "ssm_a")
+        own = "nextn." if stem.rpartition(".")[2] in architecture.MTP else ""
+        name = name.replace("mtp.", f"blk.{config.num_hidden_layers}.{own}")
     yield name, rows[0] if name.endswith("inp_shexp.weight") else rows
 
 
@@ -276,6 +331,8 @@ def hybrid_rows(config: Any, part: str, rows: Any) -> Any:
 
     match part:
         case "attn_norm" | "ffn_norm" | "output_norm" | "attn_q_norm" | "attn_k_norm":
+            return rows + 1
+        case "enorm" | "hnorm" | "shared_head_norm":
             return rows + 1
         case "ssm_a":
             return tiled(-np.exp(rows), 1)

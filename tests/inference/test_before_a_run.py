@@ -16,31 +16,6 @@ from specedit.inference import estimate
 from specedit.settings import Settings
 
 Script = Callable[..., Path]
-OVERLOADS = """\
-// the head
-import { b } from "./b";
-// of a
-import { a } from "./a";
-
-export function load(path: string): string;
-export function load(path: number): string;
-export function load(path: unknown): string {
-  return String(path);
-}
-import late from "./late";
-"""
-
-
-@pytest.mark.parametrize("name", ["a.ts", "a.js"])
-def test_without_a_program_sorting_the_imports_changes_nothing_else(name):
-    source = Source.from_bytes(name, OVERLOADS.encode())
-    planned = plan_edit(source, "Sort the imports", Settings())
-    first = OVERLOADS.index("import { b }")
-    assert (planned.region.start, planned.region.end) == (first, OVERLOADS.index("\nexport"))
-    assert "the imports (lines 2:4)" in planned.findings[0].text
-    whole = plan_edit(source, "Sort the imports", Settings(whole=True))
-    assert whole.region.end == len(OVERLOADS)
-    assert plan_edit(source, "Sort the parameters", Settings()).region == whole.region
 
 
 def job(text: str, **settings: object) -> Job:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -130,7 +131,7 @@ def test_a_card_is_found_and_what_is_untested_is_said(with_card):
     message = " ".join(result.stderr.split())
     assert "model=qwen3.6-27b weights=int4" in message and "specedit[cuda]" in message
     assert "qwen3.6-27b is untested" in message
-    assert "model try qwen2.5-coder-1.5b, which is tested" in message
+    assert "model try qwen2.5-coder-1.5b`, which is tested" in message
     assert "SWE-bench Verified (maker) of qwen3.6-27b: https://" in message
 
 
@@ -203,8 +204,10 @@ def test_of_experts_a_narrow_pass_reads_the_chosen_ones(measured):
     assert wider[0] > 1.3 * wider[1]
 
 
-def test_on_a_narrow_terminal_no_cell_is_cut_off(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    code, shown = at_a_terminal(b"", "model", "suggest")
+@pytest.mark.parametrize("words", [("model", "suggest"), ("model", "list"), ("doctor",)])
+def test_on_80_columns_nothing_is_cut_off_and_lines_break_between_words(monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, shown = at_a_terminal(b"", *words)
+    lines = re.sub(r"\x1b\[[0-9;]*m|\r", "", shown).splitlines()
     assert code == 0 and "…" not in shown
-    assert "research only" in shown
+    assert all(len(line) <= 80 or len(max(line.split(), key=len)) > 60 for line in lines)

@@ -24,7 +24,7 @@ EVENTS = [
     *map(
         protocol.event_json,
         (
-            Loading("it", 1.0, 2.0, "bytes"),
+            Loading("it", 1.0, 2.0),
             Ready(ModelInfo("m", engine="exact"), 0.5),
             Prefill(1, 2, 3, 0.1),
             Written(Chunk((1, 2), 1, 1, "prediction", False, 0.1), ("a", "b")),

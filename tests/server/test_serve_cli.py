@@ -79,7 +79,9 @@ def test_background_status_stop(specedit, place):
     assert specedit("serve", "status").returncode == 2
     started = specedit("serve", "--background", "--port", "0")
     assert started.returncode == 0 and started.stdout == b""
-    assert b"/v1" in started.stderr
+    assert b"/v1" in started.stderr and b"already running" not in started.stderr
+    again = specedit("serve", "--background", "--port", "0")
+    assert again.returncode == 0 and b"already running since " in again.stderr
     until(lambda: client.status(record_of(place))["state"] == "ready")
     shown = specedit("serve", "status")
     for word in (b"scripted", b"memory", b"uptime", b"cache", b"requests"):

@@ -16,11 +16,13 @@ from specedit.engines.base import GREEDY, Sampling
 from specedit.errors import UsageError
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.guessing import Guesser
+    from specedit.engines.exact.guessing import Guesser, MtpGuesser
 
 FREE_NAMES = ("prediction", "lookup")  # drafting costs almost no time
 MODEL_NAMES = ("model", "candidates")  # need --draft-model
-HEADS_NAMES = ("chained", "medusa", "blockwise")  # need heads; auto takes the first available
+MTP = "mtp"  # needs a model with an MTP layer
+# They need the model's states; auto takes the first available
+HEADS_NAMES = (MTP, "chained", "medusa", "blockwise")
 NAMES = (*FREE_NAMES, *MODEL_NAMES, *HEADS_NAMES)
 AUTO = "auto"
 NONE = "none"
@@ -57,7 +59,7 @@ def build(
     small: SmallModel | None = None,
     sampling: Sampling = GREEDY,
     trees: bool = False,
-    heads: Mapping[str, Guesser] | None = None,
+    heads: Mapping[str, Guesser | MtpGuesser] | None = None,
 ) -> list[Drafter]:
     """The drafters called `names`; without a prediction there is no prediction drafter.
     `predictions`: further predictions, likelier than `prediction`. `auto` is every available
@@ -81,7 +83,9 @@ def build(
             if guesser is None:
                 raise UsageError(
                     f"--draft {name} needs heads of this kind for the model, and there are none",
-                    hint=f"A clone trains them: python -m training.heads train --kind {name}",
+                    hint="Load a model that has an MTP layer with --draft mtp or auto."
+                    if name == MTP
+                    else f"A clone trains them: python -m training.heads train --kind {name}",
                 )
             drafters.append(HeadsDrafter(guesser))
         elif name in MODEL_NAMES:

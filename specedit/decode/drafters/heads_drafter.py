@@ -1,6 +1,7 @@
 """Drafts from trained heads: a tree of the likeliest ids after the last hidden state.
 
-Heads are small trained additions to the target model; the engine computes them (`Guesser`).
+Heads are small trained additions to the target model, or a layer that came with it (MTP); the
+engine computes them (`Guesser`, `MtpGuesser`).
 Each step costs time, so the tree grows by one depth only while the ids that it adds are worth it.
 """
 
@@ -16,7 +17,7 @@ from specedit.decode import Draft
 from specedit.engines.base import Row
 
 if TYPE_CHECKING:
-    from specedit.engines.exact.guessing import Guess, Guesser
+    from specedit.engines.exact.guessing import Guess, Guesser, MtpGuesser
 
 DEEPER = 2  # depths beyond the trained ones that chained heads may add
 MAX_CONTINUED_NODES = 8  # nodes of a depth that are continued
@@ -38,7 +39,7 @@ class HeadsDrafter:
     """Guesses after the last hidden state. Of chained heads each depth continues the one before;
     of others all depths guess from the same state, independently."""
 
-    def __init__(self, guesser: Guesser) -> None:
+    def __init__(self, guesser: Guesser | MtpGuesser) -> None:
         kind = guesser.kind
         self.name, self._chained, self._most = kind.name, kind.chained, kind.most
         self._guesser = guesser
@@ -49,6 +50,7 @@ class HeadsDrafter:
         self._guesser.begin()
         self._guesser.add(prompt)
         self._row: Row | None = None
+        self._rows: Sequence[Row] = ()  # before each id of the next commit
         self._last = -1
         self._seconds, self._once, self._each = math.inf, 1.0, 0.02
 
@@ -62,11 +64,12 @@ class HeadsDrafter:
         self._seconds, self._once, self._each = seconds, once, each
 
     def see(self, rows: Sequence[Row]) -> None:
-        self._row = rows[-1]
+        self._row, self._rows = rows[-1], rows
 
     def commit(self, tokens: Sequence[int]) -> None:
         self._last = tokens[-1]
-        self._guesser.add(tokens)
+        self._guesser.add(tokens, self._rows)
+        self._rows = ()
 
     def propose(self, most: int) -> Draft | None:
         if self._row is None or most < 1:

@@ -1,9 +1,6 @@
 """Regions that are asked about in one question: the model sees them in the file's order, with a
-line for the lines between two of them, and its answer is divided at these lines.
-
-A change of several places is one change: a small model that sees all of them gets a parameter and
-its use right together more often than one by one, and in half of the time
-(docs/research/2026-11-regions-together.md).
+line for the lines between two of them, and its answer is divided at these lines. A small model gets
+a change of several places right more often so (docs/research/2026-11-regions-together.md).
 """
 
 from __future__ import annotations
@@ -107,19 +104,6 @@ def all_shown(source: Source, regions: Sequence[OpenRegion]) -> str:
         shown(source, group, [taken(source, region.region) for region in group])
         for group in groups_of(source, regions)
     )
-
-
-def all_numbers(source: Source, regions: Sequence[OpenRegion]) -> list[int]:
-    """The line of the file, from 1, of each line of `all_shown`."""
-    numbers: list[int] = []
-    for group in groups_of(source, regions):
-        last = 0
-        for stand_in, region in zip(_stand_ins(source, group), group, strict=True):
-            numbers += [last + 1] * bool(stand_in)
-            first = source.text.count("\n", 0, region.region.start) + 1
-            last = first + len(lines_of(taken(source, region.region))) - 1
-            numbers += range(first, last + 1)
-    return numbers
 
 
 def divided(source: Source, group: Group, answer: str) -> list[str]:

@@ -67,6 +67,21 @@ def configuration_of(files: ModelFiles) -> Architecture:
     return _suitable(files.path, architecture.of_folder(files.path))
 
 
+def why_no_mtp(files: ModelFiles) -> str:
+    """Why the engine has no MTP layer of this model, in words."""
+    try:
+        if files.kind == "gguf":
+            file = architecture.text_only(open_gguf(files.path, arrays=False))
+            shapes = {name: info.shape for name, info in file.tensors.items()}
+        else:
+            headers = architecture.our_headers(configuration.headers(files.path))
+            shapes = {name: header.shape for name, header in headers.items()}
+        problem = architecture.mtp_problem(files.path, configuration_of(files), shapes)
+    except ModelError as error:
+        return error.message
+    return problem or "its config.json does not name it (mtp_num_hidden_layers)"
+
+
 def open_checkpoint(
     files: ModelFiles, parts: Sequence[Path] | None = None, whole: int = 0
 ) -> Checkpoint:
@@ -120,6 +135,8 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
         for name in (name for name in parted if headers[name].shape[0] != model.experts):
             del headers[name]
     shapes = {name: header.shape for name, header in headers.items()}
+    if whole and model.mtp:
+        model = architecture.with_mtp(path, model, shapes)
     architecture.check_tensors(path, model, shapes, GENERIC, whole=whole)
     config = configuration.Fields(path, configuration.check_folder(path))
     text = config.inside("text_config") or config

@@ -34,11 +34,13 @@ from specedit.engines.exact.weights import (
     FORMAT_VERSION,
     INPUT_MULTIPLE,
     LANES,
+    MTP_NORMS,
     RECURRENT,
     Damaged,
     Geometry,
     Weights,
     Writer,
+    blocks,
     bytes_of,
     four_of,
     needed_memory,
@@ -72,6 +74,7 @@ if TYPE_CHECKING:
 INT8_TIMES, INT8_MORE = 2, 1 << 30
 FOUR = ("Q4_0", "Q4_K")  # types of tensors that have 4 bits already
 MATRICES = ("qkv", "out", "gate_up", "down")
+OUTER_MATRICES = ("embedding", "head", "fuse")
 NUMBERS_PER_BLOCK = 1 << 20  # numbers of a matrix that a core converts at a time, in some 20 MB
 STOP_SECONDS = 0.3  # that an interrupted download waits for the blocks that are being converted
 WAIT_SECONDS = 0.2  # between two looks at how much of a file has arrived
@@ -277,7 +280,7 @@ def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
     if ".int4" not in path.suffixes:
         return frozenset()
     layers, types = checkpoint.config.layers, checkpoint.tensors
-    inner = {f"layer.{index}.{kind}" for index in range(layers) for kind in MATRICES}
+    inner = {f"{block}.{kind}" for block in blocks(checkpoint.config) for kind in MATRICES}
     results = {
         name
         for name in ("head", *inner)
@@ -315,17 +318,18 @@ def lacking(writer: Writer, checkpoint: Checkpoint) -> dict[str, list[list[str]]
     names = ["embedding", "norm", "speeds", "head"]
     attending = ["bias"] if config.bias else []
     attending += ["query_norm", "key_norm"] if config.head_norm else []
-    for index in range(config.layers):
+    for index, block in enumerate(blocks(config)):
         inner = ["norm", *(RECURRENT if index in config.recurrent else attending), "inner_norm"]
         inner += ["router"] if config.experts else []
-        names += [f"layer.{index}.{name}" for name in (*inner, *MATRICES)]
+        inner += [*MTP_NORMS, "fuse"] if block == "mtp" else []
+        names += [f"{block}.{name}" for name in (*inner, *MATRICES)]
     return {name: _sources(checkpoint, name) for name in names if not writer.has(name)}
 
 
 def _add(writer: Writer, name: str, block: Future[dict[str, Array]]) -> int:
     before = len(writer.entries)
     size = sum(writer.add(part, rows) for part, rows in block.result().items())
-    if name.startswith("layer.") and len(writer.entries) > before:
+    if name.startswith(("layer.", "mtp.")) and len(writer.entries) > before:
         writer.save()
     return size
 
@@ -333,7 +337,7 @@ def _add(writer: Writer, name: str, block: Future[dict[str, Array]]) -> int:
 def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
     """The checkpoint's tensors, one after another; those of a group are read side by side."""
     blk, _, kind = name.replace("layer.", "blk.").rpartition(".")
-    recurrent = bool(blk) and int(blk[4:]) in checkpoint.config.recurrent
+    recurrent = blk.startswith("blk") and int(blk[4:]) in checkpoint.config.recurrent
     mixed = ("exps", *(["shexp"] if checkpoint.config.shared else []))
     ffn = [f"_{each}" for each in mixed] if checkpoint.config.experts else [""]
     groups = {
@@ -353,6 +357,10 @@ def _sources(checkpoint: Checkpoint, name: str) -> list[list[str]]:
         "decay": [[f"{blk}.ssm_a"]],
         "shift": [[f"{blk}.ssm_dt"]],
         "state_norm": [[f"{blk}.ssm_norm"]],
+        "fuse": [["mtp.eh_proj"]],
+        "id_norm": [["mtp.enorm"]],
+        "before_norm": [["mtp.hnorm"]],
+        "last_norm": [["mtp.shared_head_norm"]],
     }.get(kind, [[f"{blk}.attn_{part}"] for part in (("qkv", "gate") if recurrent else "qkv")])
     ending = "bias" if kind in ("bias", "shift") else "weight"
     return [[f"{part}.{ending}" for part in group] for group in groups]
@@ -366,7 +374,7 @@ def _blocks(
 
     config = checkpoint.config
     kind = name.rpartition(".")[2]
-    if kind not in ("embedding", "head", *MATRICES):
+    if kind not in (*OUTER_MATRICES, *MATRICES):
         yield partial(quantize.vector, checkpoint, name, sources)
         return
     heads = 2 * config.head_size if config.output_gate else config.head_size

@@ -19,6 +19,7 @@ from specedit.engines.exact.weights import (
     BLOCK6,
     INPUT_MULTIPLE,
     LANES,
+    MTP_NORMS,
     RECURRENT,
     Geometry,
     group_size_of,
@@ -188,7 +189,7 @@ def vector(checkpoint: Checkpoint, name: str, sources: list[list[str]]) -> dict[
     values = np.concatenate([part.reshape(-1) for part in parts]).astype(np.float32)
     if kind in RECURRENT:
         return {name: values}
-    if kind in ("norm", "inner_norm"):
+    if kind in ("norm", "inner_norm", *MTP_NORMS):
         return {name: padded(values, 0, to.hidden)}
     if kind in ("query_norm", "key_norm"):
         values = paired(values, config)
@@ -218,6 +219,9 @@ def matrix_rows(
             rows = pad_heads(rows, 0, half, to.half)
         case "out" if ".attn_output." in parts[0]:
             rows = pad_heads(rows, 1, half, to.half)
+        case "fuse":  # two rows side by side, each with its padding
+            halves = rows.reshape(-1, 2, config.hidden)
+            rows = padded(halves, 2, to.hidden).reshape(-1, 2 * to.hidden)
         case "gate_up":
             rows = interleaved(rows, more[0])
     group_size = group_size_of(four) if kind == "down" else None

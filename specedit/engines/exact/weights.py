@@ -18,13 +18,13 @@ import struct
 import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from specedit.files import regular
-from specedit.models.architecture import MAX_EXPERTS, Architecture
+from specedit.models.architecture import HYBRID, MAX_EXPERTS, Architecture
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -56,12 +56,18 @@ MORE_LIMITS = {  # the same of numbers that may be 0
     "taps": 16,
     "experts": MAX_EXPERTS,
     "chosen": 64,
-    "shared": 1,
+    **dict.fromkeys(("shared", "mtp"), 1),
     "rotated": 256,
 }
 # Of the caches of recent prompts (`inference.model`): one state may not fill more
 MAX_STATE_BYTES = 1 << 30
+MTP_NORMS = ("id_norm", "before_norm", "last_norm")
 RECURRENT = ("convolution", "projection", "decay", "shift", "state_norm")  # of a gated delta net
+
+
+def blocks(config: Architecture) -> list[str]:
+    """What the names of each layer's tensors begin with."""
+    return [*(f"layer.{layer}" for layer in range(config.layers)), *["mtp"] * config.mtp]
 
 
 def state_bytes(config: Architecture) -> int:
@@ -166,8 +172,8 @@ class Geometry:
             results[f"{name}.offsets"] = ("int32", (panels, groups, LANES))
 
         linear("head", config.vocabulary, self.hidden)
-        for layer in range(config.layers):
-            at, qkv, attended = f"layer.{layer}", self.qkv, self.attended
+        for layer, at in enumerate(blocks(config)):
+            qkv, attended = self.qkv, self.attended
             results[f"{at}.norm"] = results[f"{at}.inner_norm"] = (floats, (self.hidden,))
             if layer in config.recurrent:
                 attended = config.value_heads * config.value_size
@@ -190,6 +196,9 @@ class Geometry:
             linear(f"{at}.gate_up", max(each, 1) * 2 * self.inner, self.hidden)
             down = max(each, 1) * up_to(config.hidden, LANES)
             linear(f"{at}.down", down, self.inner, -(-self.inner // group_size))
+        if config.mtp:
+            linear("mtp.fuse", config.hidden, 2 * self.hidden)
+            results |= {f"mtp.{name}": (floats, (self.hidden,)) for name in MTP_NORMS}
         return results
 
     def projected(self, outputs: int) -> tuple[int, ...]:
@@ -209,7 +218,7 @@ def needed_memory(config: Architecture, weights: int) -> int:
     """Bytes in memory while a large file is edited. Of the embedding, only the rows of ids that
     occur are read."""
     per_head = 6 * up_to(config.head_size // 2, LANES) + 8
-    attending = config.layers - len(config.recurrent)
+    attending = config.layers + config.mtp - len(config.recurrent)
     # states: two in use, and a snapshot for each 512 positions
     states = (2 + POSITIONS // 512) * state_bytes(config)
     cache = POSITIONS * attending * config.kv_heads * per_head + min(states, MAX_STATE_BYTES)
@@ -293,6 +302,20 @@ class Weights:
         """Where a tensor begins; None where the model has none of this name."""
         entry = self.entries.get(name)
         return None if entry is None else self.base + int(entry["offset"])
+
+    @cached_property
+    def mtp(self) -> Weights | None:
+        """The MTP layer as a model of one layer, if there is one."""
+        if not self.config.mtp:
+            return None
+        sizes = ("key_heads", "value_heads", "key_size", "value_size", "taps", "mtp")
+        none: dict[str, Any] = dict.fromkeys(sizes, 0)
+        config = replace(self.config, layers=1, recurrent=(), **none)
+        entries = {name: entry for name, entry in self.entries.items() if "layer." not in name}
+        for name in [name for name in entries if name.startswith("mtp.")]:
+            entries[name.replace("mtp", "layer.0")] = entries.pop(name)
+        entries["norm"] = entries.pop("layer.0.last_norm")
+        return replace(self, config=config, entries=entries)
 
     def map_pages(self) -> None:
         """Map, in a thread, what every pass reads: otherwise the first pass takes 24,000 page
@@ -478,6 +501,8 @@ def _header(file: BinaryIO) -> dict[str, Any]:
 
 
 def _config(numbers: dict[str, Any]) -> Architecture:
+    if "mtp" not in numbers and numbers["family"] in HYBRID:
+        raise ValueError("it was made before MTP layers were kept")
     lists = {name: tuple(value) for name, value in numbers.items() if isinstance(value, list)}
     config = Architecture(**{**numbers, **lists})
     for name in (*LIMITS, *MORE_LIMITS):

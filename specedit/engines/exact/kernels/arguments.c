@@ -74,6 +74,10 @@ int shape_fits(const specedit_shape *s, const specedit_weights *w) {
     if (!numbers_fit(s) || !w->layers || !w->embedding || !w->norm || !w->frequencies
         || !weights_fit(&w->head, up_to(s->vocabulary, LANES), s->hidden, s->hidden))
         return 0;
+    int hidden = up_to(s->hidden_true, LANES);
+    if (!w->id_norm != !w->state_norm || !w->id_norm != !w->fuse.panels
+        || (w->id_norm && !weights_fit(&w->fuse, hidden, 2 * s->hidden, 2 * s->hidden)))
+        return 0;
     for (int i = 0; i < s->half_true; i++)
         if (!(fabs(w->frequencies[i]) <= MAX_FREQUENCY))
             return 0;
@@ -119,7 +123,8 @@ static int batch_fits(const specedit_model *m, const specedit_pass *pass) {
 
 int pass_fits(const specedit_model *m, specedit_cache *cache, const specedit_pass *pass) {
     int width = pass->width;
-    if (!pass->ids || !in(width, 1, SPECEDIT_MAX_WIDTH) || (pass->logits && !pass->choices))
+    if (!pass->ids || !in(width, 1, SPECEDIT_MAX_WIDTH) || (pass->logits && !pass->choices)
+        || !pass->states != !m->weights.id_norm)
         return 0;
     if (pass->caches ? cache || !batch_fits(m, pass)
                      : !cache_fits(m, cache) || !rows_fit(m, pass->start, width, width))

@@ -9,10 +9,20 @@
 static void row_begins(void *context, int layer, int row, int thread) {
     specedit_model *m = context;
     const specedit_shape *s = &m->shape;
+    const specedit_weights *w = &m->weights;
+    float *to = m->rows + (size_t)row * s->hidden, *id = w->id_norm ? m->scratch[thread].row : to;
+    size_t size = (size_t)s->hidden * sizeof *to;
     (void)layer;
-    (void)thread;
-    m->kernel->widen_bf16(m->weights.embedding + (size_t)m->pass->ids[row] * s->hidden, s->hidden,
-        m->rows + (size_t)row * s->hidden);
+    m->kernel->widen_bf16(w->embedding + (size_t)m->pass->ids[row] * s->hidden, s->hidden, id);
+    if (w->id_norm) {
+        float *state = id + s->hidden;
+        memset(state, 0, size);
+        memcpy(state, m->pass->states + (size_t)row * s->hidden_true, (size_t)s->hidden_true * sizeof *to);
+        m->kernel->rms_norm(id, w->id_norm, s->hidden, s->hidden_true, s->epsilon, id);
+        m->kernel->rms_norm(state, w->state_norm, s->hidden, s->hidden_true, s->epsilon, state);
+        quantize_row(m, id, 2 * s->hidden, 2 * s->hidden, &m->hidden, row);
+        memset(to, 0, size); /* its padding */
+    }
     rope_angles((double)(m->pass->start + m->depths[row]), m->weights.frequencies, s->half_true,
         s->half, m->cosines + (size_t)row * s->half, m->sines + (size_t)row * s->half);
 }
@@ -103,6 +113,12 @@ static void row_choice(void *context, int layer, int task, int thread) {
 
 /* -- tasks: one part of a product ----------------------------------------------------------------- */
 
+static void gemm_fuse(void *context, int layer, int task, int thread) {
+    specedit_model *m = context;
+    (void)layer;
+    gemm_task(m, &m->weights.fuse, &m->hidden, STORE, 0, m->rows, m->shape.hidden, task, thread);
+}
+
 static void gemm_qkv(void *context, int layer, int task, int thread) {
     specedit_model *m = context;
     const specedit_layer *l = &m->layers[layer];
@@ -145,6 +161,8 @@ int pass_steps(specedit_model *m, int threads) {
     int w = pass->width;
     pool_step *step = m->steps;
     *step++ = (pool_step){row_begins, 0, w};
+    if (m->weights.id_norm)
+        *step++ = (pool_step){gemm_fuse, 0, gemm_tasks(&m->weights.fuse, threads)};
     for (int l = 0; l < m->shape.layers; l++) {
         const specedit_layer *layer = &m->layers[l];
         int ends = !pass->choices && !pass->hidden && l == m->shape.layers - 1;

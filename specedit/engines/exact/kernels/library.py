@@ -27,7 +27,7 @@ from specedit.files import atomic, stored
 from specedit.models.store import store_path
 from specedit.settings import nearest
 
-INTERFACE = 10
+INTERFACE = 11
 
 
 class Shape(ctypes.Structure):
@@ -79,6 +79,9 @@ class CWeights(ctypes.Structure):
         ("norm", c_void_p),
         ("head", CLinear),
         ("frequencies", c_void_p),
+        ("id_norm", c_void_p),
+        ("state_norm", c_void_p),
+        ("fuse", CLinear),
     )
 
 
@@ -100,6 +103,7 @@ class CPass(ctypes.Structure):
         ("starts", POINTER(c_int32)),
         ("margins", POINTER(c_float)),
         ("progress", POINTER(c_int32)),
+        ("states", POINTER(c_float)),
     )
 
 

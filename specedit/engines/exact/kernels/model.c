@@ -4,7 +4,7 @@
 #include "model.h"
 #include "threads.h"
 
-enum { LAYER_STEPS = 15, OTHER_STEPS = 4 };
+enum { LAYER_STEPS = 15, OTHER_STEPS = 5 };
 
 _Static_assert(SPECEDIT_MAX_LAYERS * LAYER_STEPS + OTHER_STEPS <= POOL_MAX_STEPS,
     "the pool counts a pass's steps");
@@ -49,6 +49,7 @@ specedit_model *specedit_model_new(
     }
     memcpy(m->layers, weights->layers, (size_t)shape->layers * sizeof *m->layers);
     most_expanded(m, &m->weights.head);
+    most_expanded(m, &m->weights.fuse);
     for (int l = 0; l < shape->layers; l++) {
         most_expanded(m, &m->layers[l].qkv);
         most_expanded(m, &m->layers[l].out);

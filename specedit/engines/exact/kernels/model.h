@@ -15,7 +15,7 @@ enum {
 
 /* the scratch memory of one thread */
 typedef struct {
-    float *row;        /* hidden */
+    float *row;        /* 2 hidden */
     int32_t *sums;     /* PANELS_PER_CALL x ROW_BLOCK x LANES, and what attention needs */
     int32_t *scores;   /* QUERY_ROWS x per_kv x TILE */
     uint8_t *weights;  /* the same: softmax weights */

@@ -44,7 +44,9 @@ LONG_PASS_S = 0.1  # seconds of a pass that is followed while it runs, and betwe
 class KernelPasses:
     """One model on the kernels. It keeps the file mapped that the kernels read."""
 
-    def __init__(self, library: Library, weights: Weights, threads: int, *, close: bool) -> None:
+    def __init__(
+        self, library: Library, weights: Weights, threads: int | Pool, *, close: bool
+    ) -> None:
         self.config = weights.config
         self.name = library.name
         self.digest = weights.source  # of the model's own file: heads are bound to it
@@ -54,7 +56,7 @@ class KernelPasses:
         self._library = library
         self._weights = weights
         lib = self.lib = library.lib
-        self._pool = Pool(lib, threads)
+        self._pool = pool = threads if isinstance(threads, Pool) else Pool(lib, threads)
         self.choices = 0  # passes with choices so far
         self._seconds_per_id = LONG_PASS_S  # of the last pass
         self._busy = threading.Lock()  # passes share the model's buffers: one at a time
@@ -67,11 +69,15 @@ class KernelPasses:
                 hint="specedit model verify MODEL deletes what is damaged: it is then made again.",
             )
         free_with(self, lib.specedit_model_free, self.model)
+        # its passes take states, and are as another model's
+        self.mtp = KernelPasses(library, weights.mtp, pool, close=close) if weights.mtp else None
 
     def use_threads(self, count: int) -> None:
         """Use so many threads from now on; no bit depends on it."""
         with self._busy:
             self._pool = Pool(self.lib, count)
+            if self.mtp:
+                self.mtp._pool = self._pool
 
     def new_cache(self) -> KernelCache:
         """An empty cache of this model."""
@@ -83,18 +89,21 @@ class KernelPasses:
             handles = self.model, cache.handle, self._pool.handle
             check(self.lib.specedit_cache_crop(*handles, length))
 
-    def read(self, ids: Sequence[int], cache: KernelCache, states: Any = None) -> None:
+    def read(
+        self, ids: Sequence[int], cache: KernelCache, states: Any = None, before: Any = None
+    ) -> None:
         """Feed ids after what the cache holds, without computing logits. `states`, any writable
-        buffer, receives the rows after the last norm: `config.hidden` float32 for each id."""
-        for _ in self.read_in_steps(ids, cache, states):
+        buffer, receives the rows after the last norm: `config.hidden` float32 for each id. An MTP
+        layer takes such rows, those `before` each id."""
+        for _ in self.read_in_steps(ids, cache, states, before):
             pass
 
     def read_in_steps(
-        self, ids: Sequence[int], cache: KernelCache, states: Any = None
+        self, ids: Sequence[int], cache: KernelCache, states: Any = None, before: Any = None
     ) -> Iterator[float]:
         """As `read`; gives the share of the pass that is done, while a long one runs. Closed, it
         ends the pass, and the cache is as before."""
-        yield from self._run(ids, cache, None, None, None, states)
+        yield from self._run(ids, cache, None, None, None, states, before=before)
         self._weights.release("embedding")  # 50 MB after 3,000 ids
 
     def choose(
@@ -107,12 +116,23 @@ class KernelPasses:
         states: Any = None,
         among: OutputSubset | None = None,
         margins: array[float] | None = None,
+        before: Any = None,
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
+<<<<<<< HEAD
         `margins` receives by how much the largest logit of each exceeds the second, `states` the
         rows after the last norm, as in `read`. With `among`, choices and logits are of those ids
         alone. With `parents` the ids are a tree (`engines.base`).
+=======
+        `margins` receives by how much the largest logit of each exceeds the second.
+
+        `states` receives the rows after the last norm, and `before` has rows, as in `read`.
+        With `among`, choices and logits are of those ids alone.
+
+        With `parents` the ids are a tree: id i follows id parents[i], or, where that is -1, what
+        the cache held. `KernelCache.keep` then keeps the accepted path.
+>>>>>>> main
         """
         width = len(ids)
         vocabulary = self.config.vocabulary if among is None else len(among.ids)
@@ -120,7 +140,7 @@ class KernelPasses:
         logits = (c_float * (width * vocabulary))() if rows else None
         self.choices += 1
         noted = len(cache.ids), self.choices
-        for _ in self._run(ids, cache, choices, logits, parents, states, among, margins):
+        for _ in self._run(ids, cache, choices, logits, parents, states, among, margins, before):
             pass
         cache.noted = noted
         chosen = list(choices) if among is None else [among.ids[place] for place in choices]
@@ -189,6 +209,7 @@ class KernelPasses:
         states: Any = None,
         among: OutputSubset | None = None,
         margins: array[float] | None = None,
+        before: Any = None,
     ) -> Iterator[float]:
         width = len(ids)
         hidden = self._hidden(width, states)
@@ -198,6 +219,7 @@ class KernelPasses:
         if among is not None:
             subset = ctypes.pointer(CSubset(among.linear(), len(among.ids)))
         batch = CPass(fed, tree, width, len(cache.ids), choices, logits, hidden, subset)
+        batch.states = self._hidden(width, before)
         if margins is not None:
             batch.margins = (c_float * width).from_buffer(margins)
         try:
@@ -455,6 +477,9 @@ def weights_of(weights: Weights) -> CWeights:
         weights.address("norm"),
         linear_of(weights, "head"),
         weights.address("speeds"),
+        weights.address("layer.0.id_norm"),
+        weights.address("layer.0.before_norm"),
+        linear_of(weights, "layer.0.fuse") if "layer.0.id_norm" in weights.entries else CLinear(),
     )
 
 

@@ -77,6 +77,7 @@ static int reserve_width(specedit_model *m, int width, int threads) {
     m->sines = floats_of(w * s->half);
     m->query_scales = floats_of(w * s->heads);
     int widest = s->hidden > m->attended_size ? s->hidden : m->attended_size;
+    widest = m->weights.id_norm && widest < 2 * s->hidden ? 2 * s->hidden : widest;
     widest = widest > s->inner ? widest : s->inner; /* products take turns with one buffer */
     m->inner.values = m->hidden.values = m->out.values = thread_memory(w * terms * widest);
     m->hidden.scales = floats_of(w);
@@ -132,7 +133,7 @@ static int reserve_scratch(specedit_model *m, int threads) {
     sums = sums > own ? sums : own;
     for (int t = 0; t < threads; t++) {
         thread_scratch *b = &m->scratch[t];
-        b->row = floats_of(s->hidden);
+        b->row = floats_of(2 * (size_t)s->hidden); /* an MTP layer begins with two rows */
         b->sums = thread_memory(sums * sizeof(int32_t));
         b->scores = thread_memory(queries * TILE * sizeof(int32_t));
         b->weights = thread_memory(queries * TILE);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPECEDIT_INTERFACE 10 /* checked when the library is loaded */
+#define SPECEDIT_INTERFACE 11 /* checked when the library is loaded */
 
 #if defined(_WIN32)
 #define SPECEDIT_EXPORT __declspec(dllexport)
@@ -129,6 +129,12 @@ typedef struct {
     const float *norm;         /* hidden */
     specedit_linear head;      /* outputs: the vocabulary, rounded up to 16 */
     const double *frequencies; /* of RoPE: half_true radians a position */
+
+    /* Of an MTP layer, which predicts the id after the next one; null: an ordinary model. Its rows begin as `fuse`
+     * times the norm of an id's embedding, followed by the norm of the state before that id. */
+    const float *id_norm;    /* hidden */
+    const float *state_norm; /* hidden */
+    specedit_linear fuse;    /* 2 hidden to hidden */
 } specedit_weights;
 
 /* Some outputs of the model's output layer, gathered by specedit_output_rows. */
@@ -159,6 +165,7 @@ typedef struct {
     float *margins; /* width: by how much the largest logit exceeds the second; or null */
     int32_t *progress; /* or null: the pass writes the thousandths of its steps that are done to the first
                           number, and ends once the second, which another thread may set, is not 0 */
+    const float *states; /* width x hidden_true, of an MTP layer: the state before each id. Else null */
 } specedit_pass;
 
 /* A draft head: a small layer that turns a row behind the last norm (the state) into the row of the next
