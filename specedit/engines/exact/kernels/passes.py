@@ -120,19 +120,9 @@ class KernelPasses:
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
-<<<<<<< HEAD
         `margins` receives by how much the largest logit of each exceeds the second, `states` the
-        rows after the last norm, as in `read`. With `among`, choices and logits are of those ids
-        alone. With `parents` the ids are a tree (`engines.base`).
-=======
-        `margins` receives by how much the largest logit of each exceeds the second.
-
-        `states` receives the rows after the last norm, and `before` has rows, as in `read`.
-        With `among`, choices and logits are of those ids alone.
-
-        With `parents` the ids are a tree: id i follows id parents[i], or, where that is -1, what
-        the cache held. `KernelCache.keep` then keeps the accepted path.
->>>>>>> main
+        rows after the last norm, and `before` has rows, as in `read`. With `among`, choices and
+        logits are of those ids alone. With `parents` the ids are a tree (`engines.base`).
         """
         width = len(ids)
         vocabulary = self.config.vocabulary if among is None else len(among.ids)
