@@ -100,8 +100,7 @@ class Editor:
         return self._run(file, partial(plan_apply, parts=parts, settings=self.settings), None)
 
     def write(self, edit: Edit) -> Edit:
-        """Write an edit to its file, with an entry for `specedit undo`; the file must not have
-        changed."""
+        """Write an edit to its file, which must not have changed; `specedit undo` knows it."""
         source = sources.read(edit.path)
         if source.data != edit.before:
             raise InputError(
@@ -126,8 +125,7 @@ class Editor:
 
 
 def _read(file: str | Path) -> Source:
-    """A file. A link of a repository that leads outside is refused; a caller that wants it reads
-    the `Source` itself."""
+    """A file, unless it is a repository's link that leads outside."""
     source = sources.read(file)
     check_within(file)
     return source

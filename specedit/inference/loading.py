@@ -123,8 +123,7 @@ def _engine(
     emit: Emit,
     check_vocabulary: Callable[[], object] = lambda: None,
 ) -> Engine:
-    """The named engine; `auto` is the exact one where it runs, else the generic one with a note.
-    `check_vocabulary` refuses the model before anything is converted."""
+    """The named engine; `check_vocabulary` refuses the model before it is converted."""
     threads = thread_count(settings.threads)
     wanted = settings.engine in ("auto", "exact")
     reason = _why_not_cpu(settings) if wanted else ""

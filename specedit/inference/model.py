@@ -145,8 +145,7 @@ class LoadedModel:
                 break
 
     def _mark(self, plan: Plan, prompt: list[int]) -> None:
-        """Name the end of what the next instruction on the same text shares with this prompt: there
-        an engine with states keeps one."""
+        """Name the end of what the next prompt likely shares, where states are kept."""
         if getattr(self.engine, "keeps_states", False) and plan.messages:
             *before, last = plan.messages
             turns = [(message.role, message.segments) for message in before]
@@ -293,14 +292,11 @@ class LoadedModel:
                 f"{self.engine.info.vocabulary - 1}",
                 hint="The tokenizer is another model's: fetch the model again, or use another.",
             )
-        left = self.engine.info.window - len(prompt)
-        if left < max(1, needed):
-            raise TooLong(
-                f"The prompt and the answer need {len(prompt) + needed} tokens, and the model's "
-                f"window has {self.engine.info.window}.",
-                hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
-            )
-        return left
+        window, need = self.engine.info.window, f"need {len(prompt) + needed} tokens"
+        if window - len(prompt) < max(1, needed):
+            message = f"The prompt and the answer {need}, and the model's window has {window}."
+            raise TooLong(message, hint="Edit a part of the file: --lines A:B, or --symbol NAME.")
+        return window - len(prompt)
 
 
 def certainty_of(

@@ -145,10 +145,8 @@ class Reasoning:
 
 
 class Unfenced:
-    """The text inside the block that an endpoint writes itself: our own engine has it opened.
-
-    The answer ends before the closing line. Text in front of the opening fence does not belong to
-    it. A plan without a closing line has no block."""
+    """The text inside the block that an endpoint writes itself: our own engine has it opened. A
+    plan without a closing line has no block."""
 
     def __init__(self, closing: str, *, nested: bool = False, expected: str = "") -> None:
         self._fences = Fences(closing, nested)
@@ -314,8 +312,7 @@ def answer_ending(closing: str, tokenizer: Any) -> list[int]:
 
 
 def end_of(tokenizer: Any) -> list[int]:
-    """The id that usually ends an answer: what the model's files call its end of sequence, else
-    the first that ends one; none for a tokenizer without ends."""
+    """The id that usually ends an answer; none for a tokenizer without ends."""
     if len(tokenizer.ends) > 1:
         named = tokenizer.special(tokenizer.texts.get("eos_token", ""))
         if named is not None:

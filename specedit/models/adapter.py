@@ -86,8 +86,7 @@ class _Config:
 
 
 def with_adapter(files: ModelFiles, setting: str) -> ModelFiles:
-    """The model with the adapter that a value of the setting means; `auto`: the one that came with
-    specedit for this very model, or none."""
+    """The model with the adapter that the setting means; `auto`: the one shipped for it."""
     if setting == NONE:
         return files
     if setting != AUTO:
@@ -114,10 +113,8 @@ def opened(folder: Path) -> AdapterFiles:
     """An adapter on this disk, by its folder."""
     config, factors = folder / CONFIG, folder / FACTORS
     if not config.is_file():
-        raise ModelError(
-            f"{folder} is not an adapter: there is no {CONFIG} in it",
-            hint="Name the folder of an adapter, or use --adapter none.",
-        )
+        message = f"{folder} is not an adapter: there is no {CONFIG} in it"
+        raise ModelError(message, hint="Name the folder of an adapter, or use --adapter none.")
     if not factors.is_file():
         pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
         why = f", and {pickles[0]} is a pickle, which is never loaded" if pickles else ""
@@ -131,11 +128,9 @@ def opened(folder: Path) -> AdapterFiles:
         raise ModelError(f"{folder} cannot be read: {problem}") from problem
     about = _config(config)
     if about.factors_sha256 not in ("", digests[FACTORS]):
-        raise ModelError(
-            f"{factors} is damaged: SHA-256 {digests[FACTORS][:12]}… instead of "
-            f"{about.factors_sha256[:12]}…",
-            hint="Get the adapter again, or use --adapter none.",
-        )
+        shas = f"{digests[FACTORS][:12]}… instead of {about.factors_sha256[:12]}…"
+        hint = "Get the adapter again, or use --adapter none."
+        raise ModelError(f"{factors} is damaged: SHA-256 {shas}", hint=hint)
     path, digest = folder.absolute(), folder_digest(digests)
     return AdapterFiles(path.name, path, digest, about.base, about.base_sha256)
 
@@ -277,8 +272,7 @@ def _values(path: Path, parts: Mapping[str, Header], part: str, shape: tuple[int
 def merged(
     tensors: Iterable[tuple[str, Any]], shapes: Mapping[str, Any], files: AdapterFiles | None
 ) -> Iterator[tuple[str, Any]]:
-    """The tensors of torch that a model consists of, by name, with an adapter added to them in
-    place; `shapes`: tensors of the same names and shapes, of all of the model."""
+    """A model's tensors of torch with an adapter added in place; `shapes`: all of the model's."""
     sizes = {name: tuple(tensor.shape) for name, tensor in shapes.items() if tensor.dim() == 2}
     adapter = load(files, sizes) if files else None
     for name, tensor in tensors:

@@ -212,11 +212,9 @@ def free(path: Path) -> int:
 def require_space(path: Path, needed: int, what: str) -> None:
     """Raise an error if the disk has less than `needed` free bytes."""
     if (available := free(path)) < needed:
-        raise ModelError(
-            f"not enough disk space for {what}: {sized(needed)} needed, {sized(available)} free "
-            f"in {path}",
-            hint="Free some space, or set SPECEDIT_HOME to a folder on a larger disk.",
-        )
+        sizes = f"{sized(needed)} needed, {sized(available)} free in {path}"
+        hint = "Free some space, or set SPECEDIT_HOME to a folder on a larger disk."
+        raise ModelError(f"not enough disk space for {what}: {sizes}", hint=hint)
 
 
 def hub_slot(root: Path, repository: str, file: str) -> Slot:
@@ -230,8 +228,7 @@ DROPPED = ".dropped"
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """A pause in fetching a folder: the caller may use the weights fetched so far and delete
-    them. The download does not fetch again what was deleted."""
+    """A pause in fetching a folder: weights fetched so far may be used and deleted."""
 
     files: ModelFiles
     fetched: tuple[str, ...] = ()  # names of weights

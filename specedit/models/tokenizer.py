@@ -140,8 +140,7 @@ def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> 
 def split(
     template: str, messages: Sequence[Turn], of_edit: str = "", **texts: str
 ) -> list[str | int]:
-    """The rendered template in order: its own text, and the numbers of the messages in between.
-    `of_edit`: it rendered for the messages of an edit, if that is known."""
+    """The rendered template in order: its own text, and the messages' numbers in between."""
     roles = tuple(role for role, _ in messages)
     known = of_edit if roles == EDIT else ""
     rendered = known or _render(template, roles, tuple(texts.items()))

@@ -206,8 +206,7 @@ _STATED = ("specials", "begin", "texts", "template", "rendered")
 
 
 def stored_path(files: ModelFiles) -> Path | None:
-    """Its name holds the model's digest, so that `model remove` deletes it; None without a digest:
-    a changed file would not be noticed."""
+    """Its name holds the model's digest: `model remove` deletes it; None without one."""
     if not files.sha256:
         return None
     name = f"{files.path.stem}-{files.sha256[:16]}-v{FORMAT_VERSION}.tokenizer"
@@ -215,8 +214,7 @@ def stored_path(files: ModelFiles) -> Path | None:
 
 
 def write(path: Path, tokenizer: Tokenizer, pairs: BytePairs) -> None:
-    """Store a tokenizer: a checksum, a line of JSON, the tables; those of other versions are
-    deleted. Errors of writing are ignored: the next run reads the header again."""
+    """Store a tokenizer, if that is possible, and delete those of other versions."""
     about = {
         **{name: getattr(tokenizer, name) for name in _STATED},
         "ends": sorted(tokenizer.ends),
@@ -288,11 +286,7 @@ def of_gguf(files: ModelFiles) -> Tokenizer:
     kinds = _numbers(fields, "token_type", [_NORMAL] * len(tokens))
     if not tokens or len(kinds) != len(tokens):
         raise ModelError(f"{path} carries no usable vocabulary", hint=_OTHER)
-    specials = {
-        token: id
-        for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True))
-        if kind in (_CONTROL, _USER)
-    }
+    specials = {tokens[id]: id for id, kind in enumerate(kinds) if kind in (_CONTROL, _USER)}
     literal = {id: tokens[id] for id in specials.values() if kinds[id] == _USER}
     plain = {id: t for id, t in enumerate(tokens) if kinds[id] in (_NORMAL, _BYTE)}
     model = fields.text("model", "none")

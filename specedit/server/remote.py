@@ -81,10 +81,8 @@ def address(server: str) -> tuple[SplitResult, str]:
         host = None
     odd = not server.isascii() or not server.isprintable() or set(" \\") & set(server)
     if odd or not host or parts.scheme not in ("http", "https"):
-        raise UsageError(
-            f"--server {server!r} is not a URL.",
-            hint="auto, off, or a URL such as https://api.openai.com/v1",
-        )
+        message = f"--server {server!r} is not a URL."
+        raise UsageError(message, hint="auto, off, or a URL such as https://api.openai.com/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageError("--server takes a URL without user, query or fragment.")
     return parts, host
@@ -125,8 +123,7 @@ def request_json(plan: Plan, model: str, profile: Profile) -> dict[str, Any]:
 
 
 def _expected(plan: Plan, text: str) -> str:
-    """The whole answer of a model that opens the code block itself: 17 of 20 answers of a 0.5B
-    named the language, and predicting that saved five steps each."""
+    """The whole answer of a model that opens the code block itself: most name the language."""
     opening = plan.opening
     if plan.language:
         opening = opening.removesuffix("\n") + plan.language + "\n"
@@ -147,8 +144,7 @@ def api_key(profile: Profile, host: str, secure: bool) -> str:
 
 
 def accepted_drafts(data: dict[str, Any]) -> tuple[int, int] | None:
-    """Draft ids that a vLLM server verified and accepted for this answer; None where it does not
-    report them (`--per-request-spec-decode-metrics`)."""
+    """Draft ids that vLLM verified and accepted; None where it does not report them."""
     metrics = table(table(data.get("metrics")).get("speculative_decoding"))
     if not {"num_draft_tokens", "num_accepted_draft_tokens"} <= set(metrics):
         return None
@@ -189,6 +185,7 @@ class RemoteBackend:
     def __init__(self, settings: Settings) -> None:
         parts, self._host = address(settings.server)
         self._settings = settings
+        self.server: str | None = settings.server
         self._profile = PROFILES[settings.profile]
         self._secure = parts.scheme == "https"
         _headers(settings)  # an error for a key that cannot be sent
@@ -197,10 +194,6 @@ class RemoteBackend:
         self._inexact = False
         self._why = ""  # the server's own reason not to use a prediction
         self.model: ModelInfo | None = None
-
-    @property
-    def server(self) -> str | None:
-        return self._settings.server
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -297,10 +290,8 @@ class RemoteBackend:
         except urllib.error.HTTPError as error:
             raise self._refused(_json(error), error.code) from error
         except (OSError, HTTPException, ValueError) as error:
-            raise ServerError(
-                f"{self._host} cannot be reached: {getattr(error, 'reason', error)}",
-                hint="Check the URL of --server and the network.",
-            ) from error
+            message = f"{self._host} cannot be reached: {getattr(error, 'reason', error)}"
+            raise ServerError(message, hint="Check the URL of --server and the network.") from error
 
     def _open(self, body: bytes | None, path: str = "chat/completions") -> Any:
         """The response of the named server. No redirect is followed."""
@@ -369,10 +360,8 @@ def event_data(answer: HTTPResponse, host: str) -> Iterator[dict[str, Any]]:
 
 
 def _endless(host: str, what: str) -> ServerError:
-    return ServerError(
-        f"{host} sent an answer that does not end: {what}.",
-        hint="Nothing was written. Check --server.",
-    )
+    message = f"{host} sent an answer that does not end: {what}."
+    return ServerError(message, hint="Nothing was written. Check --server.")
 
 
 def _lines(answer: HTTPResponse, host: str) -> Iterator[bytes]:

@@ -366,8 +366,6 @@ def own(name: str, value: object, where: str) -> object:
     assert isinstance(value, str)
     path = os.path.expanduser(value)  # noqa: PTH111
     if not Path(path).is_absolute():
-        raise UsageError(
-            f"{where}: {name} = {value!r} depends on the current folder.",
-            hint="Give an absolute path: /… or ~/…",
-        )
+        message = f"{where}: {name} = {value!r} depends on the current folder."
+        raise UsageError(message, hint="Give an absolute path: /… or ~/…")
     return path

@@ -48,7 +48,7 @@ class ExactEngine:
     ) -> None:
         self.passes = passes
         self.cache = passes.new_cache()
-        self._info = info
+        self.info = info
         self._fixed = fixed
         self._sampling = GREEDY
         self._audit = False
@@ -57,10 +57,6 @@ class ExactEngine:
         self._subset: OutputSubset | None = None  # of the output layer
         self._narrow = False
         self._marks: Sequence[int] = ()
-
-    @property
-    def info(self) -> EngineInfo:
-        return self._info
 
     @property
     def length(self) -> int:
@@ -128,7 +124,7 @@ class ExactEngine:
         offsets = range(len(ids)) if parents is None else depths(parents)
         positions = [first + offset for offset in offsets]
         second = self._sampling.takes_second(positions)
-        size = self._info.hidden
+        size = self.info.hidden
         hidden = bytearray(len(ids) * size * 4) if self._watching else None
         if (subset := self._among) is not None:
             subset.add(ids)
@@ -189,7 +185,7 @@ class ExactEngine:
             self.cache.keep(start, rows)
 
     def watch(self, on: bool) -> None:
-        self._watching = on and self._info.hidden > 0
+        self._watching = on and self.info.hidden > 0
 
     def narrow(self, frequent: Sequence[int]) -> None:
         self._narrow = bool(frequent)
@@ -205,9 +201,9 @@ class ExactEngine:
         return self._subset if self._narrow and greedy else None
 
     def _fits(self, length: int) -> None:
-        if length > self._info.window:
+        if length > self.info.window:
             raise UsageError(
-                f"{length:,} tokens do not fit the model's window of {self._info.window:,}.",
+                f"{length:,} tokens do not fit the model's window of {self.info.window:,}.",
                 hint="Edit a smaller file, or use a model with a longer window.",
             )
 

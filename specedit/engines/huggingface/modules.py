@@ -127,13 +127,8 @@ class StaticModule(Runner):
     def logits(self, ids: torch.Tensor, span: int, keep: int) -> torch.Tensor:
         self.span = span
         self.positions = self.start + torch.arange(len(ids), device=ids.device)
-        out = self.model(
-            input_ids=ids[None],
-            position_ids=self.positions[None],
-            use_cache=True,
-            logits_to_keep=keep,
-            **{self._argument: self._cache},
-        )
+        how = {"use_cache": True, "logits_to_keep": keep, self._argument: self._cache}
+        out = self.model(input_ids=ids[None], position_ids=self.positions[None], **how)
         logits: torch.Tensor = out.logits[0]
         return logits
 
@@ -181,12 +176,8 @@ class DynamicModule(Runner):
         self._cache: Any = None  # the first pass makes it
 
     def logits(self, ids: torch.Tensor, span: int, keep: int) -> torch.Tensor:
-        out = self.model(
-            input_ids=ids[None],
-            use_cache=True,
-            logits_to_keep=keep,
-            **{self._argument: self._cache},
-        )
+        how = {"use_cache": True, "logits_to_keep": keep, self._argument: self._cache}
+        out = self.model(input_ids=ids[None], **how)
         self._cache = getattr(out, self._argument)
         logits: torch.Tensor = out.logits[0]
         return logits

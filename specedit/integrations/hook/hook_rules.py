@@ -162,10 +162,7 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 
 class CleanFiles:
-    """Remembers which files need no change by a step, so that the model is not asked again.
-
-    A file of the store has a digest per line of content, name, step, settings and version. Without
-    it the hook is slower and its answers are the same."""
+    """Remembers, by digests in the store, which files need no change by a step."""
 
     def __init__(self, store: Path, settings: Settings) -> None:
         self._path = store / "hook" / "seen"

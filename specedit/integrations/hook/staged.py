@@ -11,6 +11,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -151,8 +152,7 @@ class HookRun:
             file.answered.append((step, None))
 
     def _unmet(self, file: _StagedFile, rule: Rule, step: Step, data: bytes) -> str | None:
-        """Where the old name of a rename is left, as a clause; "" if nowhere; None if only a model
-        can tell."""
+        """Where a rename's old name is left; "" if nowhere; None if only a model can tell."""
         if step.instruction:
             return None
         from specedit.rename.tree import old_name_left
@@ -168,8 +168,7 @@ class HookRun:
         return old_name_left(source, step.old) if isinstance(work, Job) else ""
 
     def _planned(self, source: Source, rule: Rule, step: Step) -> Job | Edit:
-        """The plan of a step. That of the same text is made once: a rename's takes seconds where
-        the file is large."""
+        """The plan of a step, made once for a text: a rename's takes seconds in a large file."""
         of = source.name, source.data, rule, step
         if self._plan is None or self._plan[0] != of:
             self._plan = None
@@ -185,8 +184,7 @@ class HookRun:
         return replace(self.settings, test=rule.test, tries=rule.tries or self.settings.tries)
 
     def _answer(self, file: _StagedFile, rule: Rule, step: Step) -> Edit:
-        """The step's Edit. A rule's test command runs in the work tree, which is restored
-        afterwards; `_fix` writes what passed."""
+        """The step's Edit; a rule's test command leaves the work tree as it was."""
         name = file.entry.name
         source = Source.from_bytes(name, file.fixed, self.root / name)
         started = time.perf_counter()
@@ -208,14 +206,12 @@ class HookRun:
 
     def _as_on_disk(self, file: _StagedFile) -> bool:
         """Whether the work tree holds the step's text; only then a test command can judge it."""
-        try:
+        with suppress(OSError):
             return regular.read(self.root / file.entry.name) == file.fixed
-        except OSError:
-            return False
+        return False
 
     def _fix(self, file: _StagedFile) -> tuple[str, bool]:
-        """Write the fix to the work tree; what was done, and whether it holds the fix. Unstaged
-        changes stay, or nothing is written."""
+        """Write the fix, or nothing; what was done, and whether the work tree holds the fix."""
         path = self.root / file.entry.name
         try:
             current = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))

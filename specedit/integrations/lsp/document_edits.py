@@ -82,8 +82,7 @@ class Document:
         return line + 1 - sum(a.endswith("\r") and b == "\r\n" for a, b in pairs)
 
     def place(self, position: types.Position) -> Place:
-        """A position with its column in characters. Past the end of a line or of the text it is
-        that end; inside a character it is the start of it."""
+        """The place of a position, or the nearest before it."""
         line, units = position.line, position.character
         if line >= len(self.lines):
             return len(self.lines) - 1, len(self.lines[-1])
@@ -205,8 +204,7 @@ def edit_lines(
     *,
     applies: bool = False,
 ) -> Edit:
-    """Edit lines of a document (from 1, both ends in), or what the instruction names in it.
-    `applies`: the editor is told to apply it, so that an unsure edit is refused."""
+    """Edit lines of a document, or what is named. `applies`: an unsure edit is refused."""
     first, last = lines or (1, 0)
     held = enumerate(map(COMMENT.fullmatch, document.lines[first - 1 : last]), first - 1)
     found = [(at, comment["text"]) for at, comment in held if comment and comment["text"]]
@@ -233,8 +231,7 @@ def change_documents(
     settings: Settings,
     progress: EditProgress,
 ) -> Iterator[tuple[Document, Edit]]:
-    """Merge a change into the files that it names, each read by `read` from its URI; into the
-    document where it names none."""
+    """Merge a change into the files that it names, or into the document."""
     changes = changes_of(text)
     if any(change.path for change in changes):
         found = parts_by_file(changes)
@@ -356,7 +353,10 @@ def rename_at(
         name = tree.path(str(path_in_tree(opened_document)))
         if name in tree.project.paths:
             by_name[name] = opened_document
-            tree.project.hold(name, searched_text(opened_document))
+            text = ""
+            with suppress(InputError):  # it is binary or too large
+                text = opened_document.source.text
+            tree.project.hold(name, text)
     name = tree.path(str(path))
     before = "".join(document.lines[:line]) + document.lines[line][: identifier.start()]
     start = len(LINE_END.sub("\n", before.removeprefix(BOM)))
@@ -390,11 +390,3 @@ def path_in_tree(document: Document) -> Path:
     """Where a document is, with the links of its folder followed, as git names files."""
     path = path_of_uri(document.uri)
     return real(path.parent) / path.name
-
-
-def searched_text(document: Document) -> str:
-    """The text with "\\n" alone; nothing where it is empty, binary or too large."""
-    try:
-        return document.source.text
-    except InputError:
-        return ""

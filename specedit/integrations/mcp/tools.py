@@ -98,11 +98,8 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
     lines = text.split("\n")
     name = symbol.strip("`").rpartition(".")[2]
     known = {other.qualified for other in trees.symbols(source.text, source.language)}
-    inside = [
-        other
-        for other in trees.symbols(text, source.language)
-        if first <= other.first_line and other.last_line <= last
-    ]
+    after = trees.symbols(text, source.language)
+    inside = [other for other in after if first <= other.first_line and other.last_line <= last]
     depth = min((inner.depth for inner in inside), default=0)
     level = [inner for inner in inside if inner.depth == depth]
     if not level:
@@ -194,8 +191,7 @@ def _shown_use(tree: Tree, use: UseLeft) -> str:
 
 
 def _tree(root: Path, place: Path) -> Tree:
-    """The files that a rename may change: those of the root that git knows, or of a work tree in
-    the root that the place is in. Outside of git: the file alone."""
+    """The files that a rename may change: those that git knows; outside of git the file alone."""
     top = top_of(place if place.is_dir() else place.parent)
     if top is not None:
         return Tree.within(top if top.is_relative_to(root) else root, root)
@@ -373,8 +369,7 @@ class AgentServer:
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Run a tool in a worker's thread. A cancelled call ends within a pass of the model; one
-        that waits for its turn never starts."""
+        """Run a tool in a worker's thread; one that is cancelled ends within a pass."""
         stop = threading.Event()
         if params.name not in TOOLS:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
@@ -413,8 +408,7 @@ class AgentServer:
     async def _workspace(
         self, context: Context, params: types.CallToolRequestParams
     ) -> Workspace | types.InputRequiredResult:
-        """The roots that the client has now. Since protocol 2026-07-28 a client names them in a
-        second request of the same call; before, it answers a request of ours."""
+        """The client's roots: since protocol 2026-07-28 it names them in a second request."""
         session = context.session
         if session.client_capabilities is None or session.client_capabilities.roots is None:
             return Workspace.of_process(self._folder)

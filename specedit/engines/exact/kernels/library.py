@@ -375,8 +375,7 @@ def _ending(code: int, stderr: str) -> str:
 
 
 def _key(library: Path) -> str:
-    """These bytes and this processor. Neither the file's place nor its date says what it computes:
-    a new version of the package often has the same library."""
+    """These bytes and this processor, wherever the file lies."""
     code = hashlib.sha256(library.read_bytes()).hexdigest()[:32]
     known = [f"{platform.system()} {platform.release()} {platform.machine()}"]
     named = ("model name", "flags", "Features", "CPU part", "CPU implementer")

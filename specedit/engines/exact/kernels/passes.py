@@ -383,10 +383,7 @@ def check(code: int) -> None:
 
 
 def free_with(owner: object, free: Callable[[Any], None], handle: Any) -> None:
-    """Free what the library allocated when its owner is collected, but not at exit.
-
-    A daemon thread may still be in a pass then, and the system frees everything.
-    """
+    """Free an owner's memory, but not at exit: a daemon thread may be in a pass."""
     weakref.finalize(owner, free, handle).atexit = False
 
 
