@@ -78,7 +78,7 @@ class HookRun:
     settings: Settings
     clean: CleanFiles
     sink: HookDisplay
-    _seconds: defaultdict[Rule, float] = field(default_factory=lambda: defaultdict(float))  # taken
+    _rule_seconds: defaultdict[Rule, float] = field(default_factory=lambda: defaultdict(float))
     _recorder: Recorder | None = None
     _plan: tuple[object, Job | Edit] | None = None  # the last one, and what it is of
 
@@ -109,7 +109,7 @@ class HookRun:
                 if file.fixed == file.staged and key + BY_MODEL in self.clean:
                     self.sink.note(name, _undecided(step))
                     continue
-                if self._seconds[rule] >= rule.max_seconds:
+                if self._rule_seconds[rule] >= rule.max_seconds:
                     self.sink.note(name, _out_of_time(rule, step))
                     continue
                 if not file.staged:  # read from the work tree where that holds the same
@@ -188,7 +188,7 @@ class HookRun:
         name = file.entry.name
         source = Source.from_bytes(name, file.fixed, self.root / name)
         started = time.perf_counter()
-        limit = started + rule.max_seconds - self._seconds[rule]
+        limit = started + rule.max_seconds - self._rule_seconds[rule]
         request = Request(
             "hook run",
             lambda source: self._planned(source, rule, step),
@@ -202,7 +202,7 @@ class HookRun:
             message = f"The rule “{step.title}”: {problem.message}"
             raise UsageError(message, hint=problem.hint) from None
         finally:
-            self._seconds[rule] += time.perf_counter() - started
+            self._rule_seconds[rule] += time.perf_counter() - started
 
     def _as_on_disk(self, file: _StagedFile) -> bool:
         """Whether the work tree holds the step's text; only then a test command can judge it."""
