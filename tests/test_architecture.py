@@ -11,17 +11,7 @@ import specedit
 PACKAGE = Path(specedit.__file__).parent
 LAYERS = (  # from the ground up
     *("version", "errors", "syntax", "scoping", "check", "files", "settings"),
-    *(
-        "models",
-        "engines",
-        "decode",
-        "edit",
-        "rename",
-        "inference",
-        "server",
-        "connect",
-        "view",
-    ),
+    *("models", "engines", "decode", "edit", "rename", "inference", "server", "connect", "view"),
     *("integrations", "machine_check", "manual", "cli", "api", "__main__"),
     "__init__",
 )

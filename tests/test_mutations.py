@@ -24,7 +24,7 @@ MUTATIONS = {
         "files/test_atomic.py files/test_source.py",
     ),
     "4 messages are on stdout": (
-        *("cli/streams.py", 'f"specedit: {harmless(message)}", file=sys.stderr', "message"),
+        *("cli/streams.py", "sys.stderr), file=sys.stderr, flush", "sys.stderr), flush"),
         "cli/test_cli_edit.py",
     ),
     "5 a filter that fails returns nothing": (
@@ -61,7 +61,7 @@ MUTATIONS = {
     ),
 }
 EXTRA = {  # what a mutation needs in its module
-    "files/recorder.py": "\n\ndef _write(text):\n    Path(text[0].path).write_bytes(text[1])\n",
+    "files/recorder.py": "\n\ndef _write(text):\n    Path(text[0].path).write_bytes(text[1])\n"
 }
 
 

@@ -14,21 +14,8 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from specedit.check import external
-from specedit.check.definitions import (
-    TAKES_AWAY,
-    lost_definitions,
-    lost_lines,
-)
-from specedit.check.finding import (
-    CHECKER,
-    NOTHING,
-    OFF,
-    REFUSE,
-    Checks,
-    Finding,
-    Spot,
-    fresh,
-)
+from specedit.check.definitions import TAKES_AWAY, lost_definitions, lost_lines
+from specedit.check.finding import CHECKER, NOTHING, OFF, REFUSE, Checks, Finding, Spot, fresh
 from specedit.check.names import undefined_names
 from specedit.check.new_code import (
     comments_only,
@@ -68,9 +55,8 @@ def check_answer(
     checks: Checks | None = None,
     place: FilePlace | None = None,
 ) -> list[Finding]:
-    """Everything to report of `after` as an edit of `before`. Lines are those of `after`.
-
-    `place` is asked for `check-with`."""
+    """Everything to report of `after`, whose lines are named, as an edit of `before`. `place` is
+    asked for `check-with`."""
     checks = checks or Checks()
     if before == after:
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))

@@ -1,8 +1,7 @@
 """Definitions and lines that an edit lost, and whether the instruction asks for that.
 
-A definition that is gone is accounted for in one of three ways: it continues under another name, it
-is imported now, or the instruction takes it away: it says that something goes, and names the
-definition or leaves it unused. Whatever else is new in the text accounts for nothing.
+A definition that is gone continues under another name, is imported now, or the instruction takes it
+away: it says that something goes, and names the definition or leaves it unused.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
     if not TAKES_AWAY.search(change.instruction):
         return [symbol.qualified for symbol in gone], []
     words = _words(change.instruction)
-    named = {symbol for symbol in old if _is_named(symbol, words)}
+    named = {symbol for symbol in old if _place_of(symbol, words) >= 0}
     lost, unnamed = [], []
     for symbol in gone:
         inside = f"{symbol.qualified}."
@@ -162,10 +161,6 @@ def _may_be_a_verb(symbol: Symbol, instruction: str) -> bool:
 def _words(text: str) -> list[str]:
     """The words of a text, those of a name apart."""
     return [part.lower() for word in re.findall(r"[\w$]+", text) for part in words_of(word)]
-
-
-def _is_named(symbol: Symbol, words: Sequence[str]) -> bool:
-    return _place_of(symbol, words) >= 0
 
 
 def _place_of(symbol: Symbol, words: Sequence[str]) -> int:

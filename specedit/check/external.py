@@ -1,12 +1,8 @@
 """A program that the user named checks the new text: `check-with = "ruff check {file}"`.
 
 It runs without a shell on a copy of the file in a temporary folder that stands for the work tree:
-every folder on the way to the file is a new one, whose other entries are links to the real ones. So
-the program finds its settings and the file's neighbours, sees the file under its own name, and the
-file in the work tree is not touched. It runs on the text before, too, and what it reported of that
-is not a finding: reports are compared without their line numbers.
-
-Whose settings may name a command is decided in `settings`.
+the entries beside the folders on the way are links to the real ones, so that the program finds its
+settings and the file's neighbours. What it reports of the text before, too, is not a finding.
 """
 
 from __future__ import annotations
@@ -154,17 +150,12 @@ def run_program(words: list[str], folder: Path, seconds: float) -> tuple[int, st
         except subprocess.TimeoutExpired:
             raise CheckerError(f"{words[0]} took more than {seconds:.0f} s") from None
         finally:
-            _end(child)
+            if child.poll() is None:  # with what it started
+                if hasattr(os, "killpg"):
+                    os.killpg(child.pid, signal.SIGKILL)
+                else:
+                    child.kill()
     return child.returncode, output[:MOST_BYTES].decode("utf-8", "replace")
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """The program, where it still runs, with what it started."""
-    if child.poll() is None:
-        if hasattr(os, "killpg"):
-            os.killpg(child.pid, signal.SIGKILL)
-        else:
-            child.kill()
 
 
 def read_remarks(output: str, folder: Path, path: PurePath) -> Iterator[Remark]:

@@ -80,15 +80,12 @@ DETAILS = {  # shown with `-v` only
 class Finding:
     """Something the user should know of an edit. `refuses`: why it was refused or failed.
 
-    Kinds that refuse: "syntax", "placeholder", "lost-definition", "lost-lines", "repeated" (a
-    definition), "copied" (lines of another file) and "empty" of `check.answer`, "cut-off", those
-    of a `FileError`, and those of KINDS whose verdict says so.
-    UNSURE refuses where the user did not confirm the edit.
-    Others: those of WARNINGS and DETAILS, "outside" (another name, or another thing of that name,
-    that the scope leaves alone), "moved" (to which place), "by-rule" (mentions decided without a
-    model), "stays" (a file of code that holds the name and is not changed), "skipped" (nothing was
-    asked, and why), "backend" (what answered), "renamed-local" (by its scope), "replaced" (a quoted
-    text), "focused" (which regions were open to change), "whole" (why all of a large file was)."""
+    Kinds that refuse: "syntax", "placeholder", "lost-definition", "lost-lines", "repeated",
+    "copied", "empty", "cut-off", UNSURE, those of a `FileError`, and those of KINDS whose verdict
+    says so. Others: those of WARNINGS and DETAILS; of a rename "outside" (what the scope leaves
+    alone), "moved", "by-rule" (decided without a model), "stays" (a file that is not changed);
+    "skipped" (nothing was asked), "backend" (what answered), "renamed-local", "replaced",
+    "focused" (what was open to change), "whole" (why all of a large file was)."""
 
     kind: str
     text: str

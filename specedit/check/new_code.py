@@ -1,7 +1,6 @@
-"""Checks of what changed: a package, a definition or lines that stand there twice, lines copied
-from another file, changes in comments alone, and in white space alone; comments that stand for code
-left out: `// ... existing code ...`. These are found by the comment marks of every syntax at once,
-without parsing.
+"""Checks of what changed: definitions or lines that stand there twice, lines copied from another
+file, changes in comments or white space alone; and comments that stand for code left out, which are
+found by the comment marks of every syntax at once.
 """
 
 from __future__ import annotations

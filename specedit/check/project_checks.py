@@ -1,8 +1,7 @@
 """The compilers and type checkers that a work tree is set up for: what a change of it breaks.
 
-Each runs in the work tree, before and after the change, and its reports are compared without their
-line numbers. It is the project's own program, so it may run the project's code (a `build.rs`, a
-plugin): nothing runs unless the user asks for it.
+Each runs in the work tree before and after the change. It is the project's own program, and may run
+the project's code: nothing runs unless the user asks for it.
 """
 
 from __future__ import annotations
@@ -86,7 +85,8 @@ class ProjectCheck:
         if (code and not remarks) or (self.name == "mypy" and code > 1):  # 2: it stopped early
             first = next(filter(None, lines.split("\n")), f"exit code {code}")
             raise CheckerError(f"{self.name} fails: {first[:300]}")
-        return [remark for remark in remarks if not _message(remark).startswith(MILD)]
+        # what stands after the file's name
+        return [each for each in remarks if not each.text.partition(": ")[2].startswith(MILD)]
 
     def _java_sources(self, scratch: Path) -> list[str]:
         listed = scratch / "sources"
@@ -94,11 +94,6 @@ class ProjectCheck:
         text = "".join(f'"{path.as_posix()}"\n' for path in paths)
         listed.write_text(text, encoding="utf-8")
         return ["-d", str(scratch / "classes"), f"@{listed}"]
-
-
-def _message(remark: Remark) -> str:
-    """Its text without the file's name."""
-    return remark.text.partition(": ")[2]
 
 
 def checks_of(root: Path, files: Sequence[tuple[PurePosixPath, str]]) -> list[ProjectCheck]:

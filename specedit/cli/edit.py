@@ -31,11 +31,7 @@ MAX_NAMED_FILES = 3  # of the edit that is continued
 
 Context = Annotated[
     list[str] | None,
-    typer.Option(
-        "--with",
-        metavar="FILE",
-        help="Show the model this file, too; repeat for more",
-    ),
+    typer.Option("--with", metavar="FILE", help="Show the model this file, too; repeat for more"),
 ]
 
 

@@ -84,6 +84,13 @@ def list_models(as_json: AsJson = False) -> None:
 SHIPPED, TRAINED = "came with specedit", "trained here"
 
 
+def _row(name: str, source: str, size: int, path: Path, **more: Any) -> dict[str, Any]:
+    """Heads or an adapter as a row of the list, with the fields of a model's."""
+    row = {"name": name, "state": "here", "have": size, "size": size, "source": source}
+    row |= dict.fromkeys(("sha256", "licence", "date"), "")
+    return row | {"path": str(path), "in_use": False, "weights": [], "heads": None} | more
+
+
 def _heads(used: str = "") -> Iterator[dict[str, Any]]:
     """Trained heads, as rows of the list. A name is that of the model, and the kind."""
     from specedit.models import head_file, resolve, store
@@ -91,23 +98,19 @@ def _heads(used: str = "") -> Iterator[dict[str, Any]]:
     root = store.store_path()
     models = {item.sha256[:16]: item.name for item in resolve.items(root)}
     for entry in head_file.entries(root):
-        digest, size, about = entry.digest, store.size_of(entry.path), entry.about
+        digest, about = entry.digest, entry.about
         model = models.get(digest) or (about.model if about else digest)
         finished = "part" if entry.kind == head_file.UNFINISHED else "here"
-        yield {
-            "name": f"{model}:{entry.kind}",
-            "state": "damaged" if entry.problem else finished,
-            "have": size,
-            "size": size,
-            "sha256": about.digest if about else digest,
-            "licence": "",
-            "source": SHIPPED if entry.shipped else TRAINED,
-            "date": "",
-            "path": str(entry.path),
-            "in_use": model == used,
-            "weights": [],
-            "heads": {"problem": entry.problem or None, "about": about and asdict(about)},
-        }
+        yield _row(
+            f"{model}:{entry.kind}",
+            SHIPPED if entry.shipped else TRAINED,
+            store.size_of(entry.path),
+            entry.path,
+            state="damaged" if entry.problem else finished,
+            sha256=about.digest if about else digest,
+            in_use=model == used,
+            heads={"problem": entry.problem or None, "about": about and asdict(about)},
+        )
 
 
 def _adapters() -> Iterator[dict[str, Any]]:
@@ -124,9 +127,7 @@ def _adapters() -> Iterator[dict[str, Any]]:
             merged[name] = source, [*merged.get(name, ("", ()))[1], own.path]
     for name, (source, paths) in merged.items():
         size = sum(map(store.size_of, paths))
-        row = {"name": name, "state": "here", "have": size, "size": size, "source": source}
-        row |= dict.fromkeys(("sha256", "licence", "date"), "") | {"in_use": False, "weights": []}
-        yield row | {"heads": None, "path": str(paths[-1]), "paths": [str(path) for path in paths]}
+        yield _row(name, source, size, paths[-1], paths=[str(path) for path in paths])
 
 
 def _origin(row: dict[str, Any]) -> str:
@@ -303,9 +304,7 @@ def path(name: Name = None) -> None:
 
 
 @app.command()
-def remove(
-    name: str = argument("NAME", "Name as in `specedit model list`"),
-) -> None:
+def remove(name: str = argument("NAME", "Name as in `specedit model list`")) -> None:
     """Delete a model and what was converted from it, trained heads, or an adapter."""
     from specedit.models import resolve, store
 

@@ -164,9 +164,7 @@ def settings_options(
     *names: str, asks: bool = False, helps: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command these settings as flags; it receives `resolved`, flags over everything.
-    `helps`: help texts of its own.
-
-    `asks`: the user waits for it, and may be asked whether to trust a repository."""
+    `helps`: help texts of its own. `asks`: the user waits for it, and may be asked for trust."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
@@ -222,9 +220,8 @@ def lines_range(text: str | None) -> tuple[int, int] | None:
 def settled(
     flags: Mapping[str, Any] | None = None, *, start: Path | None = None, asks: bool = False
 ) -> Resolved:
-    """The settings of a command. If restricted settings of the repository are ignored, the user is
-    asked at the terminal (if this command `asks`), or one line says so. Only the user's own `quiet`
-    hides it."""
+    """The settings of a command. If restricted ones of the repository are ignored, the user is
+    asked (if the command `asks`), or one line says so, unless the user's own are `quiet`."""
     resolved = resolve(flags, start=start)
     if not resolved.ignored or resolved.values.quiet:
         return resolved

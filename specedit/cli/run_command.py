@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from specedit.cli.streams import put, put_json, put_patch, say
+from specedit.cli.streams import put_json, put_patch, say
 from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
 from specedit.edit.sink import Asked, Begun, EditEvent, Finished, Locating, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from specedit.settings import Settings
     from specedit.view.screen import Screen
 
-NO_MOVES: Mapping[str, str] = MappingProxyType({})
 LONG_S = 60.0  # a run that likely takes longer is announced
 # Characters of one file whose edit takes less, also with a model of 7B on two cores
 SHORT = 1_000
@@ -40,7 +38,7 @@ def run_command(
     wish: Wish | None = None,
     *,
     together: bool = False,
-    moves: Mapping[str, str] = NO_MOVES,
+    moves: Mapping[str, str] | None = None,
     verification: Verification | None = None,
 ) -> int:
     """Run one command over its files, or as a filter; returns the exit code. `together`: all files
@@ -79,15 +77,7 @@ def run_command(
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
         closing(connect(settings)) as backend,
-        Display(
-            command,
-            names,
-            settings,
-            asks=asks,
-            patches=settings.diff,
-            moves=moves,
-            meanwhile=dirty,
-        ) as display,
+        Display(command, names, settings, asks=asks, moves=moves or {}, meanwhile=dirty) as display,
     ):
         try:
             report = run_files(inputs, request, backend, display)
@@ -142,8 +132,6 @@ def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
         say(f"unexpected {type(error).__name__}: {error}")
     if report is not None and settings.json:
         put_json(report)
-    elif report is not None and settings.diff:
-        put("".join(edit.diff for edit in report.edits if edit.changed))
     elif not (settings.json or settings.diff):
         sys.stdout.buffer.write(data if settings.check else out)
         sys.stdout.buffer.flush()
@@ -155,35 +143,22 @@ def _about(seconds: float) -> str:
     return f"{minutes} min" if seconds > 99 else f"{max(1, round(seconds))} s"
 
 
+@dataclass
 class Display(Sink):
-    """Passes a run's events to the screen, and keeps the edits that are done.
+    """Passes a run's events to the screen, and keeps the edits that are done. The screen is created
+    when the backend reports something: a warm server reads the prompt while this process imports
+    what displays and checks its answer, and does what is to be done `meanwhile` (120 ms)."""
 
-    The screen is created when the backend reports something: a warm server reads the prompt while
-    this process imports what displays and checks its answer, and does what is to be done
-    `meanwhile` (120 ms)."""
-
-    def __init__(
-        self,
-        command: str,
-        names: Sequence[str],
-        settings: Settings,
-        *,
-        asks: bool = False,
-        patches: bool = False,
-        moves: Mapping[str, str] = NO_MOVES,
-        meanwhile: Callable[[], object] = bool,
-    ) -> None:
-        self._meanwhile = meanwhile
-        self._moves = moves
-        self._patches = patches  # put each patch on stdout as soon as its file is done
-        self.edits: list[Edit] = []  # of the files that are done
-        self._command = command
-        self._names = names
-        self._settings = settings
-        self._asks = asks
-        self._announced = False
-        self._screen: Screen | None = None
-        self._early: list[EditEvent] = []  # events before there is a screen
+    command: str
+    names: Sequence[str]
+    settings: Settings
+    asks: bool = False
+    moves: Mapping[str, str] = field(default_factory=dict)
+    meanwhile: Callable[[], object] = bool
+    edits: list[Edit] = field(default_factory=list)  # of the files that are done
+    _announced: bool = False
+    _screen: Screen | None = None
+    _early: list[EditEvent] = field(default_factory=list)  # events before there is a screen
 
     def __enter__(self) -> Self:
         return self
@@ -200,8 +175,8 @@ class Display(Sink):
             from specedit.view.screen import Screen
 
             import_module("specedit.check.answer")  # while the model loads
-            self._meanwhile()
-            self._screen = Screen(self._settings, self._names, asks=self._asks).__enter__()
+            self.meanwhile()
+            self._screen = Screen(self.settings, self.names, asks=self.asks).__enter__()
             for event in self._early:
                 self._screen.emit(event)
         return self._screen
@@ -216,8 +191,8 @@ class Display(Sink):
         if isinstance(event, Finished):
             edit = event.edit
             self.edits.append(edit)
-            if self._patches and edit.changed:
-                to = self._moves.get(edit.path)
+            if self.settings.diff and edit.changed:  # as soon as its file is done
+                to = self.moves.get(edit.path)
                 put_patch(edit.diff if to is None else moved_patch(edit.path, to, edit.diff))
 
     def ask(self, question: Question) -> Reply:
@@ -228,17 +203,17 @@ class Display(Sink):
 
     def _announce(self, job: Job, question: Plan | None = None) -> None:
         """Say before a long run how long it will likely take; at a terminal the user decides."""
-        if self._announced or self._command not in ("edit", "refine"):
+        if self._announced or self.command not in ("edit", "refine"):
             return
         self._announced = question is None
         name = job.source.name
-        others = [other for other in self._names if other != name]
+        others = [other for other in self.names if other != name]
         if not others and job.plan.draft and len(job.about.text) < SHORT:
             return
         from specedit.inference.estimate import run_seconds
 
-        known = run_seconds(job, others, self._settings, question)
-        if known is None or known[0] < LONG_S or (self._settings.quiet and not self._asks):
+        known = run_seconds(job, others, self.settings, question)
+        if known is None or known[0] < LONG_S or (self.settings.quiet and not self.asks):
             return
         self._announced = True
         seconds, part = map(_about, known)
@@ -247,7 +222,7 @@ class Display(Sink):
         message = f"about {seconds} for {subject}{faster}."
         if self._screen is not None:
             self._screen.pause()
-        if not self._asks:
+        if not self.asks:
             say(message)
         elif not confirmed(f"{message} Continue?"):
             raise UsageError("Cancelled; nothing was changed.")

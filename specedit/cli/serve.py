@@ -113,8 +113,7 @@ def serve(
         addresses = ", ".join(dict.fromkeys([record.address, record.url or "no TCP"]))
         about = f"{addresses} (process {record.pid}, model {record.model})"
         raise ServerError(
-            f"A server is already running: {about}.",
-            hint="To replace it, add --replace.",
+            f"A server is already running: {about}.", hint="To replace it, add --replace."
         ) from None
 
 

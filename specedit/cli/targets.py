@@ -184,11 +184,6 @@ def allowed_links(names: Iterable[str]) -> dict[str, Path]:
 
 
 def confirmed(question: str) -> bool:
-    """Whether the user at the terminal answers yes."""
-    return answered(f"{question} [y/N]") in ("y", "yes")
-
-
-def answered(question: str) -> str:
-    """Read what the user types at the terminal, in small letters; "" at the end of the input."""
-    print(shown(f"specedit: {question} "), end="", file=sys.stderr, flush=True)
-    return (typed() or "").strip().lower()
+    """Whether the user at the terminal answers yes; the end of the input is a no."""
+    print(shown(f"specedit: {question} [y/N] "), end="", file=sys.stderr, flush=True)
+    return (typed() or "").strip().lower() in ("y", "yes")

@@ -27,8 +27,7 @@ WITHOUT_HELP = {  # --help is vLLM's, too
 
 @app.command(context_settings=WITHOUT_HELP)
 def serve(
-    context: typer.Context,
-    model: str = argument(None, "The model: a hub id or a folder"),
+    context: typer.Context, model: str = argument(None, "The model: a hub id or a folder")
 ) -> int:
     """Start `vllm serve MODEL` with predictions. Further flags are vLLM's own."""
     from specedit.integrations.vllm import launch

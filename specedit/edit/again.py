@@ -1,14 +1,10 @@
 """Further attempts at an edit whose first answer is refused, changes nothing, fails the user's
 test, or is not what the user wants.
 
-With a test command later attempts sample from the same prompt, or show the model what was wrong
-with the one before; without one the second shows the model why the first was refused. Where the
-first changed nothing, the second takes the model's second choice where it was least sure
-(docs/research/2026-11-second-choice.md). Seeds are fixed (the settings' seed and the number of the
-attempt): the same command line gives the same attempts. Earlier answers are predictions of later
-ones, which changes the speed and never the text. A sampled answer begins as the one before it does
-and differs from all earlier ones from where the model's distribution allows another token, so that
-none repeats another.
+With a test command they sample from the same prompt, or show the model what was wrong; without one
+the second shows the model why the first was refused, or takes the model's second choice where that
+changed nothing (docs/research/2026-11-second-choice.md). Seeds are fixed, and earlier answers are
+predictions. A sampled answer begins as the one before it and then differs from all earlier ones.
 """
 
 from __future__ import annotations
@@ -126,8 +122,8 @@ def another(
     attempts: list[Attempt], backend: Backend, settings: Settings, sink: Sink
 ) -> Edit | None:
     """The Edit of one more answer that passes its checks and is unlike all earlier ones: the
-    model's second choice first, if it is known, then sampled ones. None where MAX_OTHER_ANSWERS do
-    not."""
+    model's second choice, if it is known, then sampled ones; None where MAX_OTHER_ANSWERS do not.
+    """
     for _ in range(MAX_OTHER_ANSWERS):
         number = len(attempts) + 1
         job = _noting(attempts[0].job, "not the likeliest answer: you asked for another one")

@@ -30,7 +30,6 @@ from specedit.edit.splice import (
     fitted,
     joined,
     part_of_changed,
-    spliced,
     symbol_names,
     taken,
     whole,
@@ -112,7 +111,7 @@ def checked(job: Job, answer: Answer) -> Checked:
     if answer.reasoning:
         message = f"{answer.reasoning} tokens of reasoning were left out of the answer"
         findings.append(Finding("reasoning", message))
-    text = spliced(job.about, job.region, answer.text)
+    text = joined(job.about, [(job.region, answer.text)])
     if job.tidies:
         from specedit.edit import reverting  # with what it needs 9 ms
 
@@ -145,15 +144,13 @@ def _as_feedback(finding: Finding) -> str:
 
 
 def _compare(answer: Answer, own: Figures, again: Answer, plain: Figures) -> Compared:
-    ours, theirs = own.prefill_s + own.decode_s, plain.prefill_s + plain.decode_s
     audited = own.logits_digest is not None
-    return Compared(
-        decode_s=plain.decode_s,
-        total_s=theirs,
-        passes=plain.passes,
+    return Compared.of(
+        own,
+        plain.decode_s,
+        plain.prefill_s + plain.decode_s,
+        plain.passes,
         identical=answer.text == again.text and answer.completion == again.completion,
-        speedup_decode=plain.decode_s / own.decode_s if own.decode_s else 0.0,
-        speedup_total=theirs / ours if ours else 0.0,
         digests_equal=own.logits_digest == plain.logits_digest if audited else None,
     )
 

@@ -1,10 +1,10 @@
-"""How likely an edit is right: a probability from signals that cost nothing.
+"""How likely an edit is right: a probability from what the model's choices, the instruction and
+the change say.
 
     chance = 1 / (1 + exp(-(bias + sum of weight x signal)))
 
-The signals are what the model's choices, the instruction and the change say. Weights, fitted to
-answers with checked results by `python -m training.confidence`, are in `confidence.json`, for each
-model and form of weights. No chance is known of other models.
+`python -m training.confidence` fits the weights of `confidence.json`, for each model and form of
+weights. No chance is known of other models.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DOUBTED = frozenset({"unnamed-loss", "second-choice"})
 def rated(job: Job, edit: Edit, model: ModelInfo | None, settings: Settings) -> Edit:
     """The Edit with its signals, with its confidence where the model's weights are known, and
     whether it is sure; unrated where they are not."""
-    if job.known is not None or not job.rated or not edit.changed:
+    if job.known is not None or job.partial or not edit.changed:
         return edit
     doubted = any(finding.kind in DOUBTED for finding in edit.findings)
     if doubted:

@@ -51,9 +51,8 @@ class Job:
     regions: tuple[OpenRegion, ...] = ()  # of a large file: all else stays
     findings: tuple[Finding, ...] = ()  # in the report, whatever happens
     known: str | None = None  # the new text, where there is nothing to ask a model
-    partial: bool = False  # an answer that is cut off counts as far as it goes
+    partial: bool = False  # of a rename: an answer that is cut off counts as far as it goes
     place: str = ""  # the part that the user named; "": none
-    rated: bool = True  # its edit may be unsure; the weights are of answers to instructions alone
 
     @property
     def questions(self) -> list[Group]:

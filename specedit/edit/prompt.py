@@ -1,10 +1,8 @@
-"""The words the model sees: file first, instruction last, the answer already opened.
+"""The words the model sees: other files, the file to edit, then the instruction; the answer is
+opened, and its closing is known, so that a prediction lines up from the first token.
 
-Files that are shown next to the one to edit stand before it, so that they are read once for all
-files and all tries: whole, or their signatures when long.
-
-File first, so that a second instruction on the same file finds it in the cache. The answer's
-opening fence is given and its closing is known, so a prediction lines up from the first token.
+The file stands first, so that a second instruction on it finds it in the cache. Long files that are
+only to be known are shown by their signatures.
 """
 
 from __future__ import annotations
@@ -164,18 +162,11 @@ def finished(text: str) -> str:
 
 
 def messages(
-    name: str,
-    text: str,
-    instruction: str,
-    *,
-    part: str = "",
-    beside: Sequence[Beside] = (),
+    name: str, text: str, instruction: str, *, part: str = "", beside: Sequence[Beside] = ()
 ) -> tuple[Message, ...]:
-    """One file, or a part of one (`part` says which), and one instruction. The text is a segment of
-    its own; what is shown `beside` it comes first, the same for every file of a run.
-
-    A part is shown without the lines around it, and the instruction stands on both sides of it: of
-    63 edits 38 were right so and 37 with its context, in a third of the time
+    """One file, or a part of one (`part` says which), and one instruction, after what is shown
+    `beside` it. A part is shown without the lines around it, and the instruction stands on both
+    sides of it: as often right as with its context, in a third of the time
     (docs/research/2026-11-edits.md)."""
     user = (*others(beside), *_asked(printable(name), text, instruction, part))
     constant = EXAMPLES_OF_PARTS if part else EXAMPLES_OF_FILES
@@ -228,8 +219,7 @@ def others(beside: Sequence[Beside]) -> Iterator[str]:
 
 def with_feedback(messages: tuple[Message, ...], feedback: str) -> tuple[Message, ...]:
     """The same messages with what was wrong with an earlier answer, before the last paragraph, so
-    that all text before it is in the cache. (As a message of its own a small model answers it in
-    prose: of 8 such answers none was code.)"""
+    that all text before it is in the cache. A small model answers a message of its own in prose."""
     *before, last = messages
     *segments, ask = last.segments
     head, reply, tail = ask.rpartition(REPLY)

@@ -1,9 +1,7 @@
 """An edit that continues an earlier run: the original text, all instructions, and a new one.
 
-The journal is the conversation: each run that refines names the one before it, back to the one that
-found the original. The model is shown that original and all instructions in their order, the newest
-last, and the earlier answer is its prediction; a message for each would have a small model answer
-in prose.
+Each run in the journal names the one that it refines. The model is shown the first run's original
+and all instructions in one message; a message for each would have a small model answer in prose.
 """
 
 from __future__ import annotations
@@ -22,8 +20,6 @@ from specedit.files.source import Source
 from specedit.settings import Settings
 
 COMMANDS = ("edit", "refine")  # whose runs can be continued
-MOST_TURNS = 8  # instructions that are shown: the first, and the newest
-MOST_CHARS = 4000  # of the instructions between
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +38,8 @@ class Conversation:
         return list(dict.fromkeys(entry.path for entry in self.last.files))
 
     def instruction(self, newest: str) -> str:
-        """Everything that was asked, within bounds; the first and the newest always are."""
-        first, *between = [run.instruction for run in self.runs]
-        kept: list[str] = []
-        for text in reversed(between):
-            if len(kept) + 2 >= MOST_TURNS or sum(map(len, kept)) + len(text) > MOST_CHARS:
-                break
-            kept.append(text)
-        asked = [first, *reversed(kept), newest]
+        """Everything that was asked, in its order."""
+        asked = [*(run.instruction for run in self.runs), newest]
         return "\n\nAnd then: ".join(text.strip() for text in asked)
 
     def original(self, path: str) -> bytes:
@@ -97,8 +87,7 @@ def plan_refine(
     beside: tuple[Beside, ...] = (),
 ) -> Job:
     """The Job of one file: asked about its original, judged against it, written over what is there
-    now. Of a large file the places that the earlier runs changed are asked about, and those that
-    the words name."""
+    now. Of a large file the places that earlier runs changed are asked about, and those named."""
     path = str(real(source.path or source.name))
     before = Source.from_bytes(source.name, talk.original(path), source.path)
     if digest(source.data) != talk.after(path):

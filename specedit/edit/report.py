@@ -1,7 +1,5 @@
 """The outcome: an Edit for one file, a Report for a run; and what makes an answer an Edit: the new
-text after its checks.
-
-`Figures` folds a run's events; nothing here measures, prints or writes to a source file.
+text after its checks. Nothing here prints, or writes to a source file.
 """
 
 from __future__ import annotations
@@ -113,16 +111,31 @@ class Compared:
     speedup_total: float
     digests_equal: bool | None = None
 
+    @classmethod
+    def of(
+        cls,
+        own: Figures,
+        decode_s: float,
+        total_s: float,
+        passes: int,
+        identical: bool,
+        digests_equal: bool | None,
+    ) -> Compared:
+        """`own`: what the same edit costs with drafts."""
+        ours = own.prefill_s + own.decode_s
+        faster = decode_s / own.decode_s if own.decode_s else 0.0, total_s / ours if ours else 0.0
+        return cls(decode_s, total_s, passes, identical, *faster, digests_equal)
+
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What the user's command says of a try: its exit code (None: it had to be ended), the line
-    that says most of a failure, and how many failures it counted."""
+    """What the user's command says of a try."""
 
-    code: int | None
-    line: str = ""
-    failed: int | None = None
+    code: int | None  # None: it had to be ended, or could not be started
+    line: str = ""  # that says most of a failure
+    failed: int | None = None  # failures that it counted
     seconds: float = 0.0
+    text: str = ""  # of its output what is worth showing to a model
 
     @property
     def passed(self) -> bool:
@@ -131,10 +144,8 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One answer for one file among several, and what became of it.
-
-    `test` is None where nothing was run: the checks refused it (`refused` says why), or it was
-    the same as an earlier try (`same_as`, from 1; 0 for the text that was there)."""
+    """One answer for one file among several, and what became of it. `test` is None where nothing
+    was run; `same_as`: the earlier try with its text, from 1; 0 for the text that was there."""
 
     number: int  # from 1
     seed: int = 0

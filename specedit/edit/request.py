@@ -37,15 +37,13 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The request of a command.
-
-    `writes`: files are journalled and written; otherwise Edits are only returned, and what is
-    tried in the work tree is taken out. `together`: all files are one change, so that nothing is
-    written if one of them cannot be edited. `alone`: the instruction is for one file, so that an
-    answer without a change is asked for again. `moves`: of files of one change, from one absolute
-    path to another. `verification`: files of one change are put back where it finds them broken.
-    `confirms_unsure`: an edit that is likely wrong takes effect only if the sink confirms it.
-    `keeps`: a refused answer is kept where the user can look at it."""
+    """The request of a command. `writes`: files are journalled and written; else Edits are only
+    returned, and what is tried in the work tree is taken out. `together`: all files are one change,
+    so that nothing is written if one of them cannot be edited. `alone`: the instruction is for one
+    file, so that an answer without a change is asked for again. `moves`: of files of one change,
+    from one absolute path to another. `verification`: files of one change are put back where it
+    finds them broken. `confirms_unsure`: an edit that is likely wrong takes effect only if the sink
+    confirms it. `keeps`: a refused answer is kept where the user can look at it."""
 
     command: str
     planner: Planner
@@ -68,10 +66,9 @@ def of_files(
     *,
     skips: bool = False,
 ) -> list[Input]:
-    """`uncommitted`: asked before a file is written.
-
-    `beyond`: the links out of a work tree that may be followed, each with its target. `root`:
-    the names count from it. `skips`: a search chose the files; one that is not text stays."""
+    """`uncommitted`: asked before a file is written. `beyond`: the links out of a work tree that
+    may be followed, each with its target. `root`: the names count from it. `skips`: a search chose
+    the files; one that is not text stays."""
     return [
         Input(
             name,

@@ -2,9 +2,7 @@
 
 Every interface calls `run_edit` for one text or `run_files` for the files of a command. With the
 setting `test` the user's command judges each try (`tested`), else the checks alone do (`again`).
-Outside the regions of its Job a file stays as it is (`splice`, `regions`). An unsure edit stops in
-`_confirmed`; with `test` the user's command decides instead. An edit reaches a file only through
-`Recorder.write` and `write_all`.
+An edit reaches a file only through `Recorder.write` and `write_all`.
 """
 
 from __future__ import annotations
@@ -58,8 +56,10 @@ def run_edit(
     a `journal`, which is opened for the first file that is written."""
     settings = request.settings
     if settings.test:
+        from specedit.edit.tested import tested_edits  # 5 modules, 2 ms
+
         unread = Input(source.name, lambda: source, is_uncommitted)
-        return _tested([unread], request, backend, sink)[0]
+        return tested_edits([unread], request, backend, sink)[0]
     try:
         sink.emit(Begun(source.name))
         # 1 plan: what to ask, and about which part of the file
@@ -92,7 +92,9 @@ def run_edit(
 def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> Report:
     """Edit the files of a command. A file that fails does not stop the others."""
     if request.settings.test:
-        edits = _tested(inputs, request, backend, sink)
+        from specedit.edit.tested import tested_edits
+
+        edits = tested_edits(inputs, request, backend, sink)
         return Report(request.command, tuple(edits), backend.model, backend.server)
     writes = request.writes and not request.together
     journal = cache(lambda: Recorder(home(), request.command, request.wish))
@@ -209,9 +211,3 @@ def _new_errors(verification: Verification, recorder: Recorder) -> str:
             hint="`specedit undo --partly` puts back the other files.",
         )
     return errors
-
-
-def _tested(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> list[Edit]:
-    from specedit.edit.tested import tested_edits  # 5 modules, 2 ms
-
-    return tested_edits(inputs, request, backend, sink)

@@ -74,8 +74,7 @@ class Reply:
 
 class Sink:
     """Follows an edit. A method that raises cancels the run: nothing is written, and what is tried
-    in the work tree is taken out. `skip_rest`: why no further file is edited; "" while files
-    are."""
+    in the work tree is taken out. `skip_rest`: why no further file is edited."""
 
     skip_rest = ""
 

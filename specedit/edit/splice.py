@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from specedit.errors import InputError, UsageError, listed
 from specedit.syntax import trees
+from specedit.syntax.lines import common, opcodes, places_of
 from specedit.syntax.lines import lines_of as split_lines
-from specedit.syntax.lines import opcodes, places_of
 
 if TYPE_CHECKING:
     from specedit.files.source import Source
@@ -66,11 +66,6 @@ def taken(source: Source, region: Region) -> str:
     return source.text[region.start : region.end]
 
 
-def spliced(source: Source, region: Region, answer: str) -> str:
-    """The whole text with the part replaced."""
-    return joined(source, [(region, answer)])
-
-
 def fitted(before: str, answer: str) -> str:
     """The answer as it stands for a part: as deep as the part, and with its final newlines, for
     models drop and add them freely."""
@@ -89,15 +84,9 @@ def dedented(text: str) -> str:
 
 def indentation(text: str) -> str:
     """The white space with which all lines of a text begin, blank ones not counted."""
-    common: str | None = None
-    for line in filter(str.strip, text.split("\n")):
-        own = line[: len(line) - len(line.lstrip())]
-        common = own if common is None else common
-        while not own.startswith(common):
-            common = common[:-1]
-        if not common:
-            break
-    return common or ""
+    lines = filter(str.strip, text.split("\n"))
+    margins = [line[: len(line) - len(line.lstrip())] for line in lines]
+    return margins[0][: common(*margins)] if margins else ""
 
 
 def _indented(text: str, wanted: str) -> str:

@@ -2,10 +2,10 @@
 
     python -I -S supervisor.py PIPE COMMAND
 
-Orphans of the command become children of this process (a child subreaper), so that a daemon in a
-session of its own cannot get away. PIPE is a descriptor whose other end the parent holds: when it
-closes, because the parent wants the command to end or was killed, everything is ended. The exit
-code is the command's, 128 and the number for a signal. Imports nothing of the package."""
+Orphans of the command become children of this process, a subreaper. PIPE is a descriptor whose
+other end the parent holds: when it closes, everything is ended. The exit code is the command's, 128
+and the number for a signal. Imports nothing of the package.
+"""
 
 from __future__ import annotations
 

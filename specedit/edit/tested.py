@@ -33,7 +33,7 @@ from specedit.edit.report import (
 )
 from specedit.edit.request import Input, Request
 from specedit.edit.sink import Begun, Finished, Sink
-from specedit.edit.user_command import Failures, run_command
+from specedit.edit.user_command import run_command
 from specedit.errors import FileError, UsageError
 from specedit.files import git
 from specedit.files.atomic import check_writable
@@ -98,45 +98,36 @@ def tested_edits(
     return [edits[unread.name] for unread in inputs]
 
 
+@dataclass
 class _Tries:
     """All files through all tries, until the user's command passes one."""
 
-    def __init__(
-        self,
-        request: Request,
-        files: Sequence[TestedFile],
-        root: Path,
-        trial: Trial,
-        sink: Sink,
-    ) -> None:
-        self._request = request
-        self._settings = request.settings
-        self._files = files
-        self._root = root
-        self._trial = trial
-        self._sink = sink
-        self._failures = Failures()
-        self._before = CommandResult(None)  # of the work tree as it was
-        self._wholes: list[Try] = []  # each try, over all files
+    request: Request
+    files: Sequence[TestedFile]
+    root: Path
+    trial: Trial
+    sink: Sink
+    before: CommandResult = field(init=False)  # of the work tree as it was
+    wholes: list[Try] = field(default_factory=list)  # each try, over all files
 
     def run(self, backend: Backend) -> dict[str, Edit]:
         """Locate, then try until the command passes; the Edit of each file."""
         self._check_baseline()
         located: dict[str, Figures] = {}
-        for file in self._files:
-            self._sink.emit(Begun(file.source.name))
-            file.job, figures = locate(file.job, backend, self._settings, self._sink)
+        for file in self.files:
+            self.sink.emit(Begun(file.source.name))
+            file.job, figures = locate(file.job, backend, self.request.settings, self.sink)
             if figures is not None:
                 located[file.source.name] = figures
         passed = self._try_until_passed(backend)
-        at, why = (len(self._wholes) - 1, None) if passed else self._none_passed()
+        at, why = (len(self.wholes) - 1, None) if passed else self._none_passed()
         edits = {}
-        for file in self._files:
+        for file in self.files:
             name = file.source.name
             edit = with_all_tries(file.attempts[at].edit.noting(*file.notes), file.attempts)
             if name in located:
                 edit = replace(edit, figures=edit.figures.beside(located[name]))
-            edit = rated(file.job, edit, backend.model, self._settings)
+            edit = rated(file.job, edit, backend.model, self.request.settings)
             if why is None:
                 edit = replace(edit, sure=True)  # the user's own command says so
             elif edit.status != "unchanged":
@@ -147,56 +138,58 @@ class _Tries:
     def _check_baseline(self) -> None:
         """Run the command before anything is edited."""
         # The command may write: the originals are put, and so journalled, before it runs.
-        self._trial.put([(file.source, file.source.data) for file in self._files])
-        self._before = self._run_command(0)
-        self._take_out(self._files)
-        self._sink.emit(Baseline(self._before))
+        self.trial.put([(file.source, file.source.data) for file in self.files])
+        self.before = self._run_command(0)
+        self._take_out(self.files)
+        self.sink.emit(Baseline(self.before))
 
     def _try_until_passed(self, backend: Backend) -> bool:
         """Ask for all files, try after try, until the command passes one."""
-        for number in range(1, most_tries(self._settings) + 1):
-            how = trying(self._settings, number)
-            self._sink.emit(how)
-            for file in self._files:
-                self._sink.emit(Begun(file.source.name))
+        for number in range(1, most_tries(self.request.settings) + 1):
+            how = trying(self.request.settings, number)
+            self.sink.emit(how)
+            for file in self.files:
+                self.sink.emit(Begun(file.source.name))
                 if number == 1:
-                    made = first_attempt(file.job, backend, self._settings, self._sink)
+                    made = first_attempt(file.job, backend, self.request.settings, self.sink)
                     file.job = made.job
                 else:
                     if number == SECOND:
                         file.job = wider(file.attempts[0])
-                    made = again(file.job, how, file.attempts, backend, self._settings, self._sink)
+                    made = again(
+                        file.job, how, file.attempts, backend, self.request.settings, self.sink
+                    )
                 file.attempts.append(made)
             whole = self._judge()
-            self._wholes.append(whole)
-            self._sink.emit(Tried(whole, how.most))
-            for file in self._files:  # feedback for the next try
+            self.wholes.append(whole)
+            self.sink.emit(Tried(whole, how.most))
+            for file in self.files:  # feedback for the next try
                 made = file.attempts[-1]
-                problem = made.problem or self._failures.text(whole)
+                problem = made.problem or (whole.test.text if whole.test else whole.line)
                 file.attempts[-1] = replace(made, problem=problem)
             if whole.kept:
                 return True
-            if all(file.job.known is not None for file in self._files):
+            if all(file.job.known is not None for file in self.files):
                 return False  # there is no other answer
         return False
 
     def _judge(self) -> Try:
         """The last try over all files, as the checks and the command judge it; one that does not
         pass is taken out again."""
-        files = self._files
+        files = self.files
         whole = whole_of([file.attempts[-1].record for file in files], files)
         if whole.refused:
             return whole
-        same = next((old for old in self._wholes if old.after_sha256 == whole.after_sha256), None)
+        same = next((old for old in self.wholes if old.after_sha256 == whole.after_sha256), None)
         changed = [file for file in files if file.edit.changed]
         if same is not None:
             whole = replace(whole, test=same.test, same_as=same.number)
         elif not changed:
-            whole = replace(whole, test=self._before, same_as=0, kept=self._before.passed)
+            whole = replace(whole, test=self.before, same_as=0, kept=self.before.passed)
         else:
-            self._trial.put([(file.source, file.edit.after) for file in changed])
+            self.trial.put([(file.source, file.edit.after) for file in changed])
             result = self._run_command(whole.number)
-            if result.passed and self._request.writes:
+            if result.passed and self.request.writes:
                 self._keep(changed)
             else:
                 self._take_out(changed)
@@ -207,23 +200,22 @@ class _Tries:
 
     def _run_command(self, number: int) -> CommandResult:
         """Run the command on what is in the work tree now."""
-        command = self._settings.test
+        command = self.request.settings.test
 
         def report(line: str) -> None:
-            self._sink.emit(CommandRunning(number, command, line))
+            self.sink.emit(CommandRunning(number, command, line))
 
-        ran = run_command(command, self._root, self._settings.test_timeout, report)
-        return self._failures.result_of(ran, self._root, number)
+        return run_command(command, self.root, self.request.settings.test_timeout, report)
 
     def _keep(self, changed: Sequence[TestedFile]) -> None:
-        for file, result in _paired(changed, self._trial.keep()):
+        for file, result in _paired(changed, self.trial.keep()):
             edit = file.edit
             if result.changed:
                 edit = _as_left(file.source, edit, result.data)
             file.update(-1, as_written(edit, file.uncommitted))
 
     def _take_out(self, tried: Sequence[TestedFile]) -> None:
-        for file, result in _paired(tried, self._trial.take_out()):
+        for file, result in _paired(tried, self.trial.take_out()):
             if result.aside:
                 message = f"the test command changed it; its version is in {result.aside}"
                 file.notes.append(Finding(CHANGED_BY_TEST, message))
@@ -231,12 +223,12 @@ class _Tries:
     def _none_passed(self) -> tuple[int, Finding]:
         """No try passed: nothing is written, except the best try with --keep-best. The index of the
         try to report, and the finding."""
-        files, settings, at = self._files, self._settings, best(self._wholes)
-        message = none_passes(self._wholes, settings.test, self._before)
+        files, settings, at = self.files, self.request.settings, best(self.wholes)
+        message = none_passes(self.wholes, settings.test, self.before)
         changed = [file for file in files if file.attempts[at].edit.changed]
-        if settings.keep_best and self._request.writes and changed and not self._wholes[at].refused:
-            self._trial.put([(file.source, file.attempts[at].edit.after) for file in changed])
-            for file, _ in _paired(changed, self._trial.keep()):
+        if settings.keep_best and self.request.writes and changed and not self.wholes[at].refused:
+            self.trial.put([(file.source, file.attempts[at].edit.after) for file in changed])
+            for file, _ in _paired(changed, self.trial.keep()):
                 file.update(at, replace(file.attempts[at].edit, status="edited", written=True))
             message += f"; try {at + 1} is kept, though it fails"
             for file in files:

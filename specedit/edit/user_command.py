@@ -1,13 +1,9 @@
-"""One run of the user's own command: in a folder, with a limit on its time and on what is kept; and
-the useful part of its output: its most telling line, and what to show a model.
+"""One run of the user's own command in a folder, with a limit on its time and output; and of that
+output the most telling line, and what to show a model.
 
-The command is a line for the user's shell (`sh -c`, on Windows `cmd /c`), as they typed it, with
-their environment but for our keys; nothing of a model is ever part of it. On Linux it runs below a
-`supervisor`: when it ends, takes too long or this process ends, every process that it started ends.
-On other POSIX systems those in its process group end, on Windows those that `taskkill /T` finds.
-
-Each tool (pytest, Python, compilers, go, cargo, dotnet, jest) reports a failure in a form of its
-own. The first form of FORMS that an output has is shown. Where it has none, its last lines are.
+The command is a line for the user's shell, with their environment but for our keys; nothing of a
+model is ever part of it. On Linux it runs below a `supervisor`, which ends every process that it
+started. On other POSIX systems those in its process group end, on Windows those of `taskkill /T`.
 """
 
 from __future__ import annotations
@@ -21,12 +17,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from specedit.edit import supervisor
-from specedit.edit.report import CommandResult, Try
+from specedit.edit.report import CommandResult
 
 HEAD_BYTES = 64 << 10  # of the output that are kept: its beginning,
 TAIL_BYTES = 192 << 10  # and its end
@@ -35,16 +30,6 @@ TERM_TO_KILL_S = 0.5  # seconds between SIGTERM and SIGKILL
 SUPERVISOR_WAIT_S = 12.0  # seconds for the supervisor to end everything
 SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
-
-
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """The result of a command. `code` is None when it had to be ended."""
-
-    code: int | None
-    output: str
-    seconds: float
-    problem: str = ""  # why it has no code
 
 
 class _Output:
@@ -88,7 +73,9 @@ def plain(data: bytes) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
-def run_command(command: str, folder: Path, timeout_s: float, report: Callable[[str], None]) -> Ran:
+def run_command(
+    command: str, folder: Path, timeout_s: float, report: Callable[[str], None]
+) -> CommandResult:
     """Run it, and `report` the last line of its output again and again. Where `report` raises, the
     command is ended."""
     started = time.monotonic()
@@ -97,7 +84,8 @@ def run_command(command: str, folder: Path, timeout_s: float, report: Callable[[
         child = _begun(command, folder, theirs)
     except OSError as error:
         os.close(ours)
-        return Ran(None, "", 0.0, f"cannot be started: {error.strerror or error}")
+        problem = f"cannot be started: {error.strerror or error}"
+        return CommandResult(None, problem, text=problem)
     finally:
         os.close(theirs)
     output = _Output(ours)
@@ -113,8 +101,15 @@ def run_command(command: str, folder: Path, timeout_s: float, report: Callable[[
     finally:
         _end(child)
     output.thread.join(TERM_TO_KILL_S)  # a process that escaped may hold the pipe for ever
-    code = None if problem else child.returncode
-    return Ran(code, output.text(), time.monotonic() - started, problem)
+    seconds = time.monotonic() - started
+    if child.returncode == 0 and not problem:
+        return CommandResult(0, seconds=seconds)
+    told, text, failed = read(output.text(), folder)
+    line = told or f"exit code {child.returncode}"
+    if problem:
+        line = f"{problem}; its last line: {told}" if told else problem
+    text = "\n".join(filter(None, (problem, text or line)))
+    return CommandResult(None if problem else child.returncode, line, failed, seconds, text)
 
 
 def _begun(command: str, folder: Path, output: int) -> subprocess.Popen[bytes]:
@@ -177,8 +172,7 @@ COUNTS = (
     re.compile(r"^=+ .*?\b(?P<n>\d+) errors?\b"),
     re.compile(r"^(?P<n>\d+) failed\b"),  # pytest -q
     re.compile(r"^(?P<n>\d+) errors? in\b"),
-    re.compile(r"^FAILED \((?:failures=(?P<n>\d+))"),  # unittest
-    re.compile(r"^FAILED \((?:errors=(?P<n>\d+))"),
+    re.compile(r"^FAILED \((?:failures|errors)=(?P<n>\d+)"),  # unittest
     re.compile(r"^test result: FAILED\. \d+ passed; (?P<n>\d+) failed"),  # cargo
     re.compile(r"^Failed!\s+- Failed:\s+(?P<n>\d+)"),  # dotnet
     re.compile(r"^Tests:\s+(?P<n>\d+) failed"),  # jest
@@ -196,10 +190,9 @@ def counted(lines: Sequence[str]) -> int | None:
 
 
 class Form:
-    """How a tool reports failures: as passages of an output, each with a line that tells most.
-
-    `passage`: its lines; the group `name` is shown as a title above `body`. `tells`: the groups
-    `why` and `at` of a passage; a passage without them is left out. `drops`: what is not shown."""
+    """How a tool reports failures: as passages of an output, each with a line that tells most. The
+    group `name` of a `passage` is shown as a title above `body`. `tells`: the groups `why` and `at`
+    of a passage; one without them is left out. `drops`: what is not shown."""
 
     def __init__(
         self, passage: str, tells: str, drops: str = r"(?!)", *, last: bool = False
@@ -275,29 +268,20 @@ FAILS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The output of a command that failed."""
-
-    line: str  # the most telling one
-    text: str  # what is worth showing
-    failed: int | None = None  # failures it counted
-
-
-def read(output: str, folder: Path | None = None) -> Failure:
-    """The lines that matter in the output of a command that failed in `folder`."""
-    text = output if folder is None else output.replace(f"{folder}/", "")
-    lines = [line.rstrip() for line in text.splitlines()]
+def read(output: str, folder: Path) -> tuple[str, str, int | None]:
+    """Of the output of a command that failed in `folder`: the most telling line, what is worth
+    showing, and how many failures it counted."""
+    lines = [line.rstrip() for line in output.replace(f"{folder}/", "").splitlines()]
     for form in FORMS:
         telling, passages = form.read("\n".join(lines))
         if passages:
             shown = _bounded("\n\n".join(dict.fromkeys(passages)).splitlines())
-            return Failure(_short(telling), shown, counted(lines))
+            return _short(telling), shown, counted(lines)
     held = [line for line in lines if line.strip()]
     telling = next(
         (line for line in reversed(held) if FAILS.search(line)), held[-1] if held else ""
     )
-    return Failure(_short(telling), _bounded(held[-20:], end=True), counted(lines))
+    return _short(telling), _bounded(held[-20:], end=True), counted(lines)
 
 
 def _short(line: str) -> str:
@@ -316,26 +300,3 @@ def _bounded(lines: Sequence[str], *, end: bool = False) -> str:
             break
         kept.append(line)
     return "\n".join(reversed(kept) if end else kept)
-
-
-class Failures:
-    """The command's report on each try: a line for the user, more lines for the model."""
-
-    def __init__(self) -> None:
-        self._texts: dict[int, str] = {}
-
-    def result_of(self, ran: Ran, root: Path, number: int) -> CommandResult:
-        """What the command says of a try, by its number."""
-        if ran.code == 0:
-            return CommandResult(0, seconds=ran.seconds)
-        result = read(ran.output, root)
-        line = result.line or f"exit code {ran.code}"
-        if ran.problem:
-            line = f"{ran.problem}; its last line: {result.line}" if result.line else ran.problem
-        self._texts[number] = "\n".join(text for text in (ran.problem, result.text or line) if text)
-        return CommandResult(ran.code, line, result.failed, ran.seconds)
-
-    def text(self, whole: Try) -> str:
-        """The feedback for a try that failed."""
-        at = whole.number if whole.same_as is None else whole.same_as
-        return self._texts.get(at, whole.line)

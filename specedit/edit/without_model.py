@@ -1,6 +1,6 @@
-"""Instructions that need no model: a rename of a local name, `one text -> another`, or a
-question. The first two count only where they are the whole instruction and the file leaves no
-choice. When unsure whether it is a question, it is an edit: an edit can be undone.
+"""Instructions that need no model: a rename of a local name, `one text -> another`, or a question.
+The first two count only where they are the whole instruction and the file leaves no choice. When
+unsure whether it is a question, it is an edit: an edit can be undone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from specedit.syntax import trees
 from specedit.syntax.branch import grow, passages
 from specedit.syntax.identifiers import near
 from specedit.syntax.languages import Language
-from specedit.syntax.outline import CALLABLE
+from specedit.syntax.outline import CALLABLE, Symbol
 
 if TYPE_CHECKING:
     from specedit.scoping.meaning import Meaning
@@ -53,9 +53,8 @@ LOCAL = frozenset({"local", "parameter"})
 
 
 def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None:
-    """The new text, and what was done, where the whole instruction is a rename that the scopes of
-    this file decide: of a local name of the one function that it names, or of a name that means one
-    thing only in the file. Else None."""
+    """The new text, and what was done, where the whole instruction is a rename that scopes decide:
+    of a local name of the one function that it names, or of a name with one meaning in the file."""
     asked = _rename_of(instruction)
     if asked is None or source.language is None:
         return None
@@ -72,11 +71,15 @@ def local_rename(source: Source, instruction: str) -> tuple[str, Finding] | None
     if not (function or re.search(word, source.text)) or trees.errors(source.text, source.language):
         return None
     typing = Project.of_text(source.text, source.language)
+    meanings = meanings_over([typing], old)
     if function:
-        _check_named(source, typing, old, function)
-        renamed = _in_function(source.text, source.language, typing, old, function)
+        named = trees.find_symbol(source.text, source.language, function)
+        holders = [symbol for symbol in named if symbol.kind in CALLABLE]
+        if len(holders) == len(named) == 1:
+            _check_used(source, typing, meanings, old, holders[0])
+        renamed = _in_function(meanings, holders[0]) if len(holders) == 1 else None
     else:
-        renamed = _in_file(typing, old)
+        renamed = _in_file(meanings, typing)
     if renamed is None:
         return None
     chosen, where, (first, last) = renamed
@@ -112,55 +115,42 @@ def _rename_of(instruction: str) -> tuple[str, str, str | None] | None:
     return names[0], names[1], None
 
 
-def _in_function(
-    text: str, language: Language, typing: Typing, old: str, function: str
-) -> _Renamed | None:
-    """The meaning of the name as a local of the only function of that name."""
-    named = trees.find_symbol(text, language, function)
-    from specedit.scoping.meaning import meanings_over
-
-    holders = [symbol for symbol in named if symbol.kind in CALLABLE]
-    if len(holders) != 1:
-        return None
-    first, last = holders[0].first_line, holders[0].last_line
+def _in_function(meanings: Sequence[Meaning], holder: Symbol) -> _Renamed | None:
+    """The meanings of a name as a local of a function."""
+    first, last = holder.first_line, holder.last_line
     chosen = [
         meaning
-        for meaning in meanings_over([typing], old)
+        for meaning in meanings
         if meaning.declared
         and all(each.kind in LOCAL and first <= each.leaf.line <= last for each in meaning.declared)
     ]
-    return (chosen, holders[0].qualified, (first, last)) if chosen else None
+    return (chosen, holder.qualified, (first, last)) if chosen else None
 
 
-def _check_named(source: Source, typing: Typing, old: str, function: str) -> None:
-    """An error where the code of the only function of a name does not have this name."""
+def _check_used(
+    source: Source, typing: Typing, meanings: Sequence[Meaning], old: str, holder: Symbol
+) -> None:
+    """An error where the code of a function does not have this name."""
     from specedit.scoping.meaning import meanings_over
 
-    named = trees.find_symbol(source.text, source.language, function)
-    if source.language is None or len(named) != 1 or named[0].kind not in CALLABLE:
-        return
-    first, last = named[0].first_line, named[0].last_line
-    leaves = (leaf for meaning in meanings_over([typing], old) for leaf in meaning.leaves)
-    if any(first <= leaf.line <= last for leaf in leaves):
+    first, last = holder.first_line, holder.last_line
+    if any(first <= leaf.line <= last for meaning in meanings for leaf in meaning.leaves):
         return
     words = dict.fromkeys(_IDENTIFIER.findall("\n".join(source.text.split("\n")[first - 1 : last])))
-    has = [w for w in words if _in_function(source.text, source.language, typing, w, function)]
+    has = [word for word in words if _in_function(meanings_over([typing], word), holder)]
     raise NotDefined(
-        f"{named[0].qualified} has no {old}; nothing was asked.",
+        f"{holder.qualified} has no {old}; nothing was asked.",
         hint=f"Its own names are {listed(has, 8)}." if has else "",
     )
 
 
-def _in_file(typing: Typing, old: str) -> _Renamed | None:
-    """The meaning of the name where it means one thing in all of the file."""
-    from specedit.scoping.meaning import meanings_over
-
-    every = meanings_over([typing], old)
-    if len(every) != 1 or not every[0].declared:
+def _in_file(meanings: Sequence[Meaning], typing: Typing) -> _Renamed | None:
+    """The meaning of a name that means one thing in all of the file."""
+    if len(meanings) != 1 or not meanings[0].declared:
         return None
-    if any(declaration.kind == "import" for declaration in every[0].declared):
+    if any(declaration.kind == "import" for declaration in meanings[0].declared):
         return None
-    return every, "the file", (1, typing.scopes.data.count(b"\n") + 1)
+    return [*meanings], "the file", (1, typing.scopes.data.count(b"\n") + 1)
 
 
 MAX_SEARCHED_WORDS = 20_000  # for the nearest one
@@ -197,9 +187,8 @@ SHORTEST_ANCHOR = 3  # characters of a text that says where
 
 
 def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | None:
-    """The new text, and what was done, where the whole instruction is `one text -> another one` and
-    the first stands in comments and strings only, or `Change 'one text' to 'another one'` and the
-    first stands at one place. Else None."""
+    """The new text, and what was done, where the whole instruction is `one text -> another one`, in
+    comments and strings only, or `Change 'one text' to 'another one'`, at one place only."""
     if (quoted := _CHANGE.match(instruction)) is not None:
         return _only_place(source.text, quoted["old"], quoted["new"])
     texts = _ARROW.match(instruction)
@@ -208,9 +197,7 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
     old, new = (_without_quotes(text) for text in texts.groups())
     if len(old) < SHORTEST_ANCHOR or old == new or set(_NEEDS_CARE.findall(new)) - set(old):
         return None
-    begin = r"(?<![\w$])" if re.match(r"\w", old) else ""
-    end = r"(?![\w$])" if re.search(r"\w$", old) else ""
-    word = re.compile(begin + re.escape(old) + end)
+    word = re.compile(_standing_alone(old, re.escape(old)))
     text, starts = source.text, [hit.start() for hit in word.finditer(source.text)]
     if not starts or not _are_in_prose(text, source.language, starts):
         return None
@@ -226,13 +213,8 @@ def text_replacement(source: Source, instruction: str) -> tuple[str, Finding] | 
 def _only_place(text: str, old: str, new: str) -> tuple[str, Finding] | None:
     """The text with the only place of `old` replaced; that may begin with the other of a capital
     and a small letter, and then the new text does too."""
-    bounds = (
-        r"(?<![\w$])" if re.match(r"\w", old) else "",
-        r"(?![\w$])" if re.search(r"\w$", old) else "",
-    )
-    found = list(
-        re.finditer(f"{bounds[0]}(?i:{re.escape(old[:1])}){re.escape(old[1:])}{bounds[1]}", text)
-    )
+    either = f"(?i:{re.escape(old[:1])}){re.escape(old[1:])}"
+    found = list(re.finditer(_standing_alone(old, either), text))
     if not found:
         _check_occurs(text, old)
     if len(found) != 1 or set(_NEEDS_CARE.findall(new)) - set(old):
@@ -243,6 +225,12 @@ def _only_place(text: str, old: str, new: str) -> tuple[str, Finding] | None:
     note = f"replaced the only place of `{place[0][:60]}`; no model was asked"
     spot = Spot(text.count("\n", 0, place.start()) + 1)
     return text[: place.start()] + new + text[place.end() :], Finding("replaced", note, (spot,))
+
+
+def _standing_alone(text: str, pattern: str) -> str:
+    """The pattern of a text, where it is not part of a longer name."""
+    begin = r"(?<![\w$])" if re.match(r"\w", text) else ""
+    return begin + pattern + (r"(?![\w$])" if re.search(r"\w$", text) else "")
 
 
 def _without_quotes(text: str) -> str:

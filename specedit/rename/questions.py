@@ -264,7 +264,6 @@ def job_of(
         divisible=False,
         findings=guess.findings,
         partial=True,
-        rated=False,
     )
 
 

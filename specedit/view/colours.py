@@ -147,12 +147,6 @@ def _ink(style: str | Style) -> Style:
     return Style(color=style.color, bold=style.bold, italic=style.italic, dim=style.dim)
 
 
-@lru_cache(maxsize=4096)
-def code_line(text: str, path: str, theme: str | None) -> Text:
-    """One line, coloured without its neighbours; cached, because it is shown again: copy it."""
-    return code_lines(text, path, theme)[0]
-
-
 @lru_cache(maxsize=8)
 def _syntax(path: str, theme: str) -> Syntax | None:
     from pygments.lexers import (  # type: ignore[import-untyped]

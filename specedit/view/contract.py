@@ -10,15 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from specedit.decode import FREE, Tally
-from specedit.edit.report import (
-    Compared,
-    Edit,
-    EditedRegion,
-    Figures,
-    Finding,
-    Report,
-    Try,
-)
+from specedit.edit.report import Compared, Edit, Figures, Finding, Report, Try
 
 SCHEMA = 1
 
@@ -64,10 +56,6 @@ def _compared(c: Compared) -> dict[str, Any]:
     return {**asdict(c), **times, **_picked(c, "speedup_decode", "speedup_total", digits=3)}
 
 
-def _region(region: EditedRegion) -> dict[str, Any]:
-    return {**asdict(region), "symbol": region.symbol or None, "chance": round(region.chance, 4)}
-
-
 def edit_json(e: Edit) -> dict[str, Any]:
     f = e.figures
     return {
@@ -84,7 +72,10 @@ def edit_json(e: Edit) -> dict[str, Any]:
         **_figures(f),
         "drafts": _drafts(f),
         "logits_digest": f.logits_digest,
-        "regions": [_region(region) for region in f.regions],
+        "regions": [
+            {**asdict(r), "symbol": r.symbol or None, "chance": round(r.chance, 4)}
+            for r in f.regions
+        ],
         "compared": _compared(e.compared) if e.compared else None,
         "tries": [try_json(attempt) for attempt in e.tries],
         **_picked(e, "confidence", "sure"),
@@ -114,25 +105,19 @@ def try_json(t: Try) -> dict[str, Any]:
 
 
 def _sum_compared(edits: Sequence[Edit]) -> dict[str, Any] | None:
-    own = [e.figures for e in edits if e.compared]
     plain = [e.compared for e in edits if e.compared]
     if not plain:
         return None
-    decode, total = sum(c.decode_s for c in plain), sum(c.total_s for c in plain)
-    own_decode = sum(f.decode_s for f in own)
-    own_total = own_decode + sum(f.prefill_s for f in own)
     digests = [c.digests_equal for c in plain if c.digests_equal is not None]
-    return _compared(
-        Compared(
-            decode_s=decode,
-            total_s=total,
-            passes=sum(c.passes for c in plain),
-            identical=all(c.identical for c in plain),
-            speedup_decode=decode / own_decode if own_decode else 0.0,
-            speedup_total=total / own_total if own_total else 0.0,
-            digests_equal=all(digests) if digests else None,
-        )
+    total = Compared.of(
+        sum((e.figures for e in edits if e.compared), Figures()),
+        sum(c.decode_s for c in plain),
+        sum(c.total_s for c in plain),
+        sum(c.passes for c in plain),
+        identical=all(c.identical for c in plain),
+        digests_equal=all(digests) if digests else None,
     )
+    return _compared(total)
 
 
 def report_json(r: Report) -> dict[str, Any]:

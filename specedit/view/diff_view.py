@@ -25,9 +25,8 @@ MAX_SHOWN_LINES = 2_000  # lines of a change that are shown
 
 
 class Frame:
-    """The values that all rows of one file's diff share. `whole`: both texts are complete, so
-    the code is coloured as a whole, because a string may span lines, and definitions are named;
-    unless they are long."""
+    """The values that all rows of one file's diff share. Code is coloured and definitions are named
+    unless a text is long."""
 
     def __init__(
         self,
@@ -35,26 +34,22 @@ class Frame:
         path: str,
         texts: tuple[str, str],
         provenance: prov.Provenance | None = None,
-        *,
-        whole: bool = True,
     ) -> None:
         self.console = console
         self.width = console.width
         self.tint = colours.tint(console)
         self.provenance = provenance
         self.symbols: list[Sequence[Symbol]] = [(), ()]
-        self._path = path
-        self._theme = self.tint.code if console.color_system else None
+        theme = self.tint.code if console.color_system else None
         self._coloured: list[list[Text]] = []
-        if whole and max(map(len, texts)) <= colours.MAX_COLOURED_CHARACTERS:
-            self._coloured = [colours.code_lines(text, path, self._theme) for text in texts]
+        if max(map(len, texts)) <= colours.MAX_COLOURED_CHARACTERS:
+            self._coloured = [colours.code_lines(text, path, theme) for text in texts]
             language = language_of(path, texts[0])
             self.symbols = [symbols(text, language) for text in texts]
-        if whole and provenance:
+        if provenance:
             placed = provenance.onto(texts[1])
             self.provenance = placed if placed.parts else None
         self.digits = len(str(max(text.count("\n") for text in texts) + 1))
-        self.shift = 0  # of the numbers that are shown, where the texts are parts of a file's
         # The offset of each line of the new text, and of its end.
         self._starts = [0, *accumulate(len(line) + 1 for line in texts[1].split("\n"))]
         self._starts[-1] = len(texts[1])
@@ -62,14 +57,14 @@ class Frame:
     def paint(self, line: Line) -> Text:
         """A line of code in its colours."""
         if not self._coloured:
-            return colours.code_line(line.text, self._path, self._theme).copy()
+            return Text(terminal.harmless(line.text), end="")
         number = line.after or line.before
         assert number is not None
         return self._coloured[line.after is not None][number - 1].copy()
 
     def number(self, line: int | None) -> str:
         """The cells of a line's number in the file; blank where a side has no line."""
-        shown = "" if line is None else str(line + self.shift)
+        shown = "" if line is None else str(line)
         return f"{shown:>{self.digits}} "
 
     def range(self, first: int, last: int) -> tuple[int, int]:
@@ -160,7 +155,7 @@ def rows(hunk: Hunk, frame: Frame) -> Iterator[Text]:
 
 def _caption(hunk: Hunk, frame: Frame) -> Text:
     rule = "─" if colours.unicode(frame.console) else "-"
-    text = Text(f"{rule * 2} line {hunk.first_line + frame.shift} ", "bright_black")
+    text = Text(f"{rule * 2} line {hunk.first_line} ", "bright_black")
     if name := _name(hunk, frame):
         text.append("in ").append(name, "bold").append(" ")
     text.append(rule * max(0, min(frame.width, 100) - text.cell_len), "bright_black")
@@ -220,7 +215,7 @@ def _origins(line: Line, frame: Frame) -> list[str]:
     for cell in range(MARGIN_CELLS if frame.provenance and line.after else 0):
         a = start + (end - start) * cell // MARGIN_CELLS
         b = start + (end - start) * (cell + 1) // MARGIN_CELLS
-        kinds = frame.provenance.kinds(a, max(b, a + 1)) if frame.provenance else {}
+        kinds = frame.provenance.kinds(a, max(b, a + 1)) if frame.provenance else set()
         # freely decoded text, the last of LOOKS, is never hidden
         cells.append(max(kinds, key=list(colours.LOOKS).index, default=""))
     # An indentation that the model was not shown, and lines that it was not asked about

@@ -9,10 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Self
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console
 from rich.filesize import decimal
 from rich.live import Live as Screen
 from rich.text import Text
@@ -47,15 +46,7 @@ class _Phase:
 class Live(Sink):
     """The display of one run over files; it draws from a thread."""
 
-    def __init__(
-        self,
-        console: Console,
-        files: Sequence[str] = (),
-        *,
-        quiet: bool = False,
-        compares: bool = False,
-    ) -> None:
-        self._compares = compares  # a second answer is the same one, without drafts
+    def __init__(self, console: Console, files: Sequence[str] = (), *, quiet: bool = False) -> None:
         self.console = console
         # rich takes FORCE_COLOR for a terminal.
         self.enabled = not quiet and console.is_terminal and console.file.isatty()
@@ -65,11 +56,7 @@ class Live(Sink):
         self._drafted = Tally()
         self._tokens = 0
         self._passes = 0
-        self._answered = False  # the answer is complete; with `compares` it is decoded again
-        self._written, self._expected = (
-            0,
-            0,
-        )  # characters of the answer; of the text that it replaces
+        self._written = self._expected = 0  # characters: of the answer, of what it replaces
         self._testing: CommandRunning | None = None
         self._lock = threading.Lock()
         self._screen: Screen | None = None
@@ -114,18 +101,19 @@ class Live(Sink):
                     self._path = event.name
                 case Planned():
                     self._path, self._expected = event.job.source.name, len(event.job.before)
-                    self._phase, self._answered = _Phase("starting"), False
+                    self._phase = _Phase("starting")
                 case Loading():
                     self._advance(event.what, event.done, event.done, event.total)
-                case Ready():
-                    self._restart()
+                case Ready():  # maybe for the second time
+                    self._phase = _Phase("reading the prompt")
+                    self._drafted, self._tokens, self._passes, self._written = Tally(), 0, 0, 0
                 case Prefill():
                     if event.total > event.reused:
                         self._advance(READING, event.reused, event.done, event.total)
                 case Written():
                     self._write(event)
                 case Answered():
-                    self._phase, self._answered = _Phase("checking"), True
+                    self._phase = _Phase("checking")
                 case CommandRunning():  # the output of the user's command; any other event ends it
                     if self._phase.what != TESTING:
                         self._phase = _Phase(TESTING)
@@ -137,13 +125,6 @@ class Live(Sink):
                     self._phase = _Phase("starting")
         if isinstance(event, Planned | CommandRunning):
             self._start()
-
-    def _restart(self) -> None:
-        """The model can answer, maybe for the second time."""
-        self._phase = _Phase("reading the prompt")
-        if self._answered and not self._compares:  # another question about the same file
-            self._answered = False
-        self._drafted, self._tokens, self._passes, self._written = Tally(), 0, 0, 0
 
     def _advance(self, what: str, first: float, done: float, total: float) -> None:
         """The phase is as far as this; `first`: how far it was at its beginning."""
@@ -161,10 +142,12 @@ class Live(Sink):
         self._drafted += Tally(chunk.proposed, chunk.accepted)
         self._written += len(event.text)
 
-    def _draw(self) -> RenderableType:
+    def _draw(self) -> Text:
         with self._lock:
             shown = self._phase.what in (READING, DECODING) or self._phase.seconds > SILENT_WAIT_S
-            return _Line(self._spinner, list(self._words())) if shown else Text("")
+            sign = self._spinner[int(time.monotonic() * TURNS) % len(self._spinner)]
+            line = Text(f"{sign} " * shown, no_wrap=True, overflow="ellipsis")
+            return line.append_text(Text("  ").join(self._words())) if shown else line
 
     def _words(self) -> Iterator[Text]:
         """The progress line, most important words first."""
@@ -175,13 +158,12 @@ class Live(Sink):
             if self._path:
                 yield Text(terminal.name(self._path), "bold")
             pace = self._tokens / max(phase.seconds, 1e-6)
-            what = "decoding again without drafts" if self._answered else DECODING
-            yield Text(f"{what}, {colours.count(self._tokens, 'token')}")
+            yield Text(f"{DECODING}, {colours.count(self._tokens, 'token')}")
             yield Text(f"{pace:.0f} tokens/s", "cyan")
             if self._drafted.proposed:
                 yield Text(f"{self._drafted.accepted / self._tokens:.0%} copied", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
-            if self._expected and not self._answered:
+            if self._expected:
                 yield bar(self._written / self._expected, self.console)
         elif phase.what == TESTING and self._testing is not None:
             number = self._testing.number
@@ -225,25 +207,3 @@ def bar(share: float, console: Console) -> Text:
     full, empty = ("━", "─") if colours.unicode(console) else ("#", ".")
     done = round(BAR * max(0.0, min(1.0, share)))
     return Text.assemble((full * done, "green"), (empty * (BAR - done), "bright_black"))
-
-
-@dataclass
-class _Line:
-    """A spinner and as many of the words as one line holds."""
-
-    spinner: str  # one character of it at a time
-    words: list[Text]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        frame = int(time.monotonic() * TURNS) % len(self.spinner)
-        line = Text(self.spinner[frame], no_wrap=True, overflow="ellipsis")
-        gap = " "
-        for word in self.words:
-            if line.cell_len + len(gap) + word.cell_len > options.max_width - 1:
-                if line.cell_len < 4:
-                    word.truncate(options.max_width - 4, overflow="ellipsis")
-                else:
-                    continue
-            line.append(gap).append_text(word)
-            gap = "  "
-        yield line

@@ -46,12 +46,9 @@ class Provenance:
     text: str
     parts: tuple[Part, ...]
 
-    def kinds(self, start: int, end: int) -> dict[str, int]:
-        """How many of the characters [start, end) are of each kind, in reading order."""
-        results: dict[str, int] = {}
-        for p in self._touching(start, end):
-            results[p.kind] = results.get(p.kind, 0) + min(end, p.end) - max(start, p.start)
-        return results
+    def kinds(self, start: int, end: int) -> set[str]:
+        """The kinds of the characters [start, end)."""
+        return {p.kind for p in self._touching(start, end)}
 
     def onto(self, text: str) -> Provenance:
         """The parts at their places in `text`, which holds the answer's lines. Those that are not
@@ -100,11 +97,8 @@ def of(written: Iterable[Written]) -> Provenance:
 
 
 def kinds_of(chunk: Chunk, following: Chunk | None) -> tuple[str, str]:
-    """The kind of a pass's accepted part, and of the model's own choice after it.
-
-    If the whole draft was accepted and its drafter continues after the choice, the drafter expected
-    that choice, and it is not a divergence.
-    """
+    """The kind of a pass's accepted part, and of the model's own choice after it: if the whole
+    draft was accepted and its drafter continues after the choice, it expected that choice."""
     if chunk.source == "prediction":
         drafted = FOUND if chunk.resynced else COPIED
     else:

@@ -5,36 +5,20 @@ Everything goes to stderr; answers come from stdin.
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.text import Text
 
 from specedit.edit.backend import Ready, Written
 from specedit.edit.hunk_choice import HELP, Chosen, HunkQuestion, choose, choose_whole
-from specedit.edit.hunk_choice import shown as hunk_text
 from specedit.edit.report import Baseline, Edit, Report, Tried
-from specedit.edit.sink import (
-    Answered,
-    Begun,
-    EditEvent,
-    Finished,
-    Planned,
-    Question,
-    Reply,
-    Sink,
-)
+from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Planned, Question, Reply, Sink
 from specedit.engines.base import Prefill
-from specedit.errors import UsageError
 from specedit.files.source import Source
 from specedit.files.startup import undisturbed
 from specedit.settings import Settings
-from specedit.syntax.lines import Hunk, hunks
+from specedit.syntax.lines import hunks
 from specedit.view import colours, diff_view, summary, terminal
 from specedit.view import provenance as prov
 from specedit.view.live import Live
@@ -44,7 +28,7 @@ CONFIRM_HELP = """\
 y  write it; `specedit undo` takes it back
 n  write nothing; the answer is kept, and the message names its file
 o  ask the model for another answer
-h  choose among its hunks, or edit them
+h  choose among its hunks
 q  as n, for the later files, too
 """
 
@@ -60,8 +44,7 @@ class Screen(Sink):
         self._names = names
         self._asks = asks
         self._console = colours.terminal()
-        quiet, compares = settings.quiet, settings.compare
-        self._live = Live(self._console, names, quiet=quiet, compares=compares)
+        self._live = Live(self._console, names, quiet=settings.quiet)
         self._trace: TraceWriter | None = None
         self._written: list[Written] = []
         self._answered = False  # `--compare` runs the file again, without drafts
@@ -132,9 +115,7 @@ class Screen(Sink):
         if edit.confidence is not None:
             chance = f"unsure: right in {edit.confidence:.0%} of such edits. "
         while True:
-            self._console.print(Text(f"{chance}Write it? [y/n/o/h/q/?] ", "bold yellow"), end="")
-            answer = terminal.typed()
-            answer = "n" if answer is None else answer.strip().lower()
+            answer = self._read(Text(f"{chance}Write it? [y/n/o/h/q/?] ", "bold yellow"), "n")
             if answer in ("y", "yes"):
                 return Reply("yes")
             if answer == "h":
@@ -171,18 +152,22 @@ class Screen(Sink):
                 frame.print(hunk)
             if question.help:
                 self._print(Text(HELP))
-            self._console.print(Text(question.prompt, "bold"), end="")
-            answer = terminal.typed()
-            return "q" if answer is None else answer
+            return self._read(Text(question.prompt, "bold"), "q")
 
         self._shown = True
         if edit.changes:  # of a rename
             chosen = choose_whole(source.text, after, answer)
         else:
-            chosen = choose(source.text, after, answer, edited_by_user)
+            chosen = choose(source.text, after, answer)
         if not chosen.whole:
             self._print(Text(f"{chosen.applied} of {colours.count(chosen.of, 'hunk')} applied"))
         return chosen
+
+    def _read(self, prompt: Text, at_end: str) -> str:
+        """The answer to a prompt; `at_end`: where the input ends."""
+        self._console.print(prompt, end="")
+        answer = terminal.typed()
+        return at_end if answer is None else answer.strip().lower()
 
     def _show(self, edit: Edit) -> None:
         """Show the file's change, unless it was shown already."""
@@ -213,26 +198,3 @@ class Screen(Sink):
 
     def _print(self, text: Text) -> None:
         colours.say(self._console, text)
-
-
-def edited_by_user(hunk: Hunk) -> str:
-    """The hunk's text after the user edited it in `VISUAL`, `EDITOR` or else `vi`."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    editor = editor or ("notepad" if sys.platform == "win32" else "vi")
-    with tempfile.TemporaryDirectory(prefix="specedit-") as folder:
-        path = Path(folder, "hunk.diff")
-        path.write_text(hunk_text(hunk), "utf-8", newline="\n")
-        try:
-            words = shlex.split(editor, posix=sys.platform != "win32")
-            done = subprocess.run([*words, str(path)], check=False)
-        except OSError as error:
-            raise UsageError(
-                f"The editor {editor!r} cannot be started: {error.strerror or error}",
-                hint="EDITOR names another one. Nothing of this file was written.",
-            ) from error
-        if done.returncode:
-            raise UsageError(
-                f"The editor {editor!r} ended with exit code {done.returncode}.",
-                hint="Nothing of this file was written.",
-            )
-        return path.read_text("utf-8", "replace")

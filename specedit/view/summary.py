@@ -53,8 +53,8 @@ def way(attempt: Try) -> str:
 def verdict(attempt: Try) -> tuple[str, str]:
     """The outcome, and its style."""
     if attempt.noted:
-        return ("kept as it is", "dim") if attempt.kept else ("asked again", "yellow")
-    if attempt.kept and (attempt.test is None or attempt.test.passed):
+        return "asked again", "yellow"
+    if attempt.kept:
         return "kept" if attempt.test else "passes its checks", "green"
     if attempt.refused:
         return "refused", "red"

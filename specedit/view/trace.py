@@ -21,7 +21,7 @@ from specedit.edit.report import Trying
 from specedit.edit.sink import Answered, Begun, EditEvent, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.files import git
+from specedit.files import git, stored
 
 MAX_FIRST_LINE_BYTES = 1 << 24  # bytes of a trace's first line
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
@@ -118,26 +118,18 @@ def _runs(lines: Iterable[Mapping[str, Any]]) -> Iterator[FileTrace]:
         yield FileTrace(file, tuple(passes), begin)
 
 
+CHUNK = ("tokens", "proposed", "accepted", "source", "resynced", "seconds", "depth", "drafting")
+
+
 def _written(line: Mapping[str, Any]) -> Written:
-    tokens = tuple(int(t) for t in line["tokens"])
-    chunk = Chunk(
-        tokens=tokens,
-        proposed=int(line["proposed"]),
-        accepted=int(line["accepted"]),
-        source=str(line["source"]),
-        resynced=bool(line.get("resynced", False)),
-        seconds=float(line["seconds"]),
-        depth=int(line.get("depth", line["proposed"])),
-        drafting=float(line.get("drafting", 0.0)),
-    )
-    return Written(chunk, tuple(str(p) for p in line.get("pieces", [""] * len(tokens))))
+    own = {name: line[name] for name in CHUNK if name in line}
+    chunk = stored.typed(Chunk, {"resynced": False, "depth": line["proposed"]} | own)
+    return Written(chunk, tuple(map(str, line.get("pieces", [""] * len(chunk.tokens)))))
 
 
 class TraceWriter(Sink):
-    """Writes a trace. The last line of a file is written when its run is over.
-
-    An older trace of that name is replaced when the first line is written; any other file is
-    refused."""
+    """Writes a trace: the last line of a file when its run is over. An older trace is replaced when
+    the first line is written; any other file is refused."""
 
     def __init__(self, path: str | Path, inputs: Iterable[str] = ()) -> None:
         inputs = tuple(inputs)

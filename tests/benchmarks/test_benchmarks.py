@@ -159,7 +159,7 @@ def test_a_run_continues_where_it_stopped_and_two_are_compared(
 
 
 def test_the_tests_of_a_case_can_be_the_test_command(script, tmp_path, monkeypatch):
-    script(answer=f"{RIGHT.replace('2', '3')}```", then=[{"answer": f"{RIGHT}```"}])
+    script(answer=f"{RIGHT.replace('2', '33')}```", then=[{"answer": f"{RIGHT}```"}])
     cases = written(tmp_path / "cases.jsonl", {**CASE, "tests": TESTS})
     out = tmp_path / "out.jsonl"
     run_script(quality, monkeypatch, cases, "--tests-judge", "--out", out)

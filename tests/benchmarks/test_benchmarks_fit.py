@@ -4,8 +4,8 @@ from dataclasses import fields, replace
 
 import pytest
 from effort import some
-from replaying import CURVE, WordTokenizer
-from scripted_engine import END
+from replaying import CURVE
+from scripted_engine import END, WordTokenizer
 
 from benchmarks import fit as fitting
 from benchmarks.speed.cases import Case

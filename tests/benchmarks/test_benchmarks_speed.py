@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from effort import ends
-from replaying import TOKENIZER, WORDS, WordTokenizer
-from scripted_engine import END
+from replaying import TOKENIZER, WORDS
+from scripted_engine import END, WordTokenizer
 from typer.testing import CliRunner, Result
 
 from benchmarks import replay

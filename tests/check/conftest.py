@@ -21,7 +21,7 @@ def checked(specedit: Specedit, script: Callable[..., Path], tmp_path: Path) -> 
     ) -> list[dict[str, Any]]:
         path = tmp_path / name
         path.write_bytes(before.encode())
-        script(answer=f"{after}````")
+        script(answer=f"{after}````", words=True)
         once = ("--whole", "--tries", "1", "--yes", "--json")
         one_drafter = {
             "SPECEDIT_DRAFT": "prediction"

@@ -4,8 +4,8 @@ import pytest
 from case_files import rows
 from hypothesis import given
 from hypothesis import strategies as st
-from replaying import CURVE, WordTokenizer, run, texts
-from scripted_engine import END
+from replaying import CURVE, run, texts
+from scripted_engine import END, WordTokenizer
 
 from specedit.decode import drafters
 from specedit.decode.drafters import learned

@@ -1,13 +1,13 @@
 """The loop: what a pass settles, where it stops, what the cache holds."""
 
 import pytest
+from drafting import answered
 from replaying import run
 from scripted_engine import END, ScriptedEngine
 
 from specedit.decode import FREE, Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
-from specedit.engines.base import Engine
 from specedit.errors import UsageError
 
 ANSWER = list(b"one two three four five six seven eight nine ten")
@@ -39,19 +39,10 @@ def test_an_accepted_id_can_end_the_answer():
         asked.append(token)
         return asked[-3:] == list(b"```")
 
-    events = list(
-        decode(
-            ScriptedEngine(text),
-            [1],
-            drafters=drafters.build(["prediction"], prediction=text, codec=None),
-            widths=Widths(),
-            ends=ends,
-            limit=100,
-        )
-    )
-    tokens = [token for event in events if isinstance(event, Chunk) for token in event.tokens]
+    made = drafters.build(["prediction"], prediction=text, codec=None)
+    tokens, done, _ = answered(ScriptedEngine(text), [1], made, ends=ends, limit=100, audit=False)
     assert tokens == list(b"answer ```") == asked, "each committed id is asked about once, in order"
-    assert events[-1].reason == "stop"  # type: ignore[union-attr]
+    assert done.reason == "stop"
 
 
 @pytest.mark.parametrize("prediction", [None, ANSWER, ANSWER[5:]], ids=["none", "right", "shifted"])
@@ -63,11 +54,9 @@ def test_the_limit_is_a_reason(prediction):
 def test_the_window_is_never_exceeded():
     engine = ScriptedEngine(ANSWER, window=20)
     made = drafters.build(["prediction"], prediction=ANSWER, codec=None)
-    events = list(
-        decode(engine, [7] * 5, drafters=made, widths=Widths(), ends=lambda t: t == END, limit=1000)
-    )
+    _, done, _ = answered(engine, [7] * 5, made, limit=1000, end=END, audit=False)
     assert engine.length <= 20
-    assert events[-1].reason == "length"  # type: ignore[union-attr]
+    assert done.reason == "length"
 
 
 def test_a_prompt_is_needed():
@@ -89,14 +78,3 @@ def test_closing_early_leaves_a_cache_of_committed_ids():
                 break
     events.close()  # type: ignore[attr-defined]
     assert engine.length == 1 + settled
-
-
-def test_the_scripted_engine_is_an_engine_that_punishes_trust_in_rejected_drafts():
-    engine = ScriptedEngine(ANSWER)
-    assert isinstance(engine, Engine)
-    list(engine.begin([1]))
-    first = engine.forward([1, ANSWER[0], 0, ANSWER[2]]).ids
-    assert first[:2] == ANSWER[:2]
-    assert first[3] != ANSWER[3], "after a wrong id even a right one is followed by nonsense"
-    engine.crop(2)
-    assert engine.forward([ANSWER[1]]).ids == [ANSWER[2]]

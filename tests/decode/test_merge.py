@@ -5,23 +5,17 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from drafting import Branching, Spending
+from drafting import CURVE, Branching, Spending, answered
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
 from test_model_drafter import Mistaken
-from test_trees import CURVE, answered
 
 from specedit.decode import Draft, drafters
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
-from specedit.decode.tree import (
-    MERGED,
-    combined,
-    main_part,
-    merge_drafts,
-)
+from specedit.decode.tree import MERGED, combined, main_part, merge_drafts
 from specedit.decode.width import DraftBudgets, Widths
 from specedit.engines.base import Choices
 

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drafting import Branching
+from drafting import CURVE, Branching, answered
 from effort import ends, examples
 from exact_models import save
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
-from test_trees import CURVE, FLAT, SAMPLED, answered
+from test_trees import FLAT, SAMPLED
 
 from specedit.decode import drafters
 from specedit.decode.drafters import SmallModel

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from replaying import CURVE, Run, WordTokenizer, run
-from scripted_engine import END
+from replaying import CURVE, Run, run
+from scripted_engine import END, WordTokenizer
 from test_guarantees import EDITS, FILE, HOSTILE, SMALL, edited, plainly
 
 WORDS = WordTokenizer()

@@ -11,30 +11,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drafting import answered
 from effort import FULL, some
 
-from specedit.decode import Chunk, Draft, Drafter
+from specedit.decode import Draft, Drafter
 from specedit.decode.cost import Curve
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
-from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.edit.backend import Plan
 from specedit.engines import sampling as rejection
-from specedit.engines.base import (
-    GREEDY,
-    REJECTION,
-    Choices,
-    EngineInfo,
-    Prefill,
-    Sampling,
-    depths,
-)
+from specedit.engines.base import GREEDY, REJECTION, Choices, EngineInfo, Prefill, Sampling, depths
 from specedit.engines.sampling import choose, distribution
 from specedit.errors import UsageError
 from specedit.server.remote import PROFILES, request_json
 
-VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 1500
+VOCABULARY, LENGTH, DRAWS = 5, 3, 6000 if FULL else 900
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
 WARM = Sampling(0.9, 1.0, rule=REJECTION)
 TOP_P = Sampling(1.3, 0.8, rule=REJECTION)
@@ -125,20 +117,10 @@ def answers(kind: str | None, sampling: Sampling) -> tuple[Counter[tuple[int, ..
     for seed in range(DRAWS):
         drawn = Sampling(sampling.temperature, sampling.top_p, seed, sampling.rule)
         drafters: list[Drafter] = [] if kind is None else [KINDS[kind](small, drawn, eager=True)]
-        chunks = [
-            event
-            for event in decode(
-                TARGET,
-                [0, 0, 1],
-                drafters=drafters,
-                widths=widths,
-                ends=lambda _: False,
-                limit=LENGTH,
-                sampling=drawn,
-            )
-            if isinstance(event, Chunk)
-        ]
-        found[tuple(token for chunk in chunks for token in chunk.tokens)] += 1
+        tokens, _, chunks = answered(
+            TARGET, [0, 0, 1], drafters, widths=widths, limit=LENGTH, sampling=drawn, audit=False
+        )
+        found[tuple(tokens)] += 1
         accepted += sum(chunk.accepted for chunk in chunks)
         passes += len(chunks)
     return found, accepted / passes
@@ -197,16 +179,12 @@ def test_a_run_is_repeated_by_its_seed_where_all_takes_as_long(monkeypatch):
         clock = itertools.count()
         monkeypatch.setattr(time, "perf_counter", lambda clock=clock: next(clock) / 1000)
         small = SmallModel(SMALL)
-        events = decode(
-            TARGET,
-            [0, 0, 1],
-            drafters=[ModelDrafter(small, Sampling(0.9, seed=3, rule=REJECTION), eager=True)],
-            widths=Widths(FLAT),
-            ends=lambda _: False,
-            limit=30,
-            sampling=Sampling(0.9, seed=3, rule=REJECTION),
+        sampling = Sampling(0.9, seed=3, rule=REJECTION)
+        drafter = ModelDrafter(small, sampling, eager=True)
+        *_, chunks = answered(
+            TARGET, [0, 0, 1], [drafter], curve=FLAT, limit=30, sampling=sampling, audit=False
         )
-        found.append([e.tokens for e in events if isinstance(e, Chunk)])
+        found.append([chunk.tokens for chunk in chunks])
     assert found[0] == found[1]
 
 

@@ -1,7 +1,8 @@
 """Finding the place again: passes on edits whose answer differs from the prediction once."""
 
 import pytest
-from replaying import WordTokenizer, texts
+from replaying import texts
+from scripted_engine import WordTokenizer
 
 from specedit.decode.resync import Index, best_resync, candidates
 

@@ -2,60 +2,25 @@
 
 import itertools
 import random
-from collections.abc import Sequence
 
 import pytest
-from drafting import Branching, Seeing, Spending
+from drafting import CURVE, Branching, Seeing, Spending, answered
 from effort import FULL, examples
 from exact_models import kernel, kernels_here, save
 from hypothesis import given
 from hypothesis import strategies as st
 from scripted_engine import ScriptedEngine
-from tiny_model import VOCABULARY, tiny
+from tiny_families import VOCABULARY, tiny
 
-from specedit.decode import Chunk, Done, Draft, Drafter
+from specedit.decode import Draft
 from specedit.decode.cost import Curve
-from specedit.decode.loop import decode
-from specedit.decode.tree import (
-    verified_ids,
-)
+from specedit.decode.tree import verified_ids
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Sampling
 from specedit.engines.exact.engine import open_exact
 
-CURVE = Curve.line(0.070, 0.006)
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
 SAMPLED = Sampling(0.8, 0.9, seed=5)
-
-
-def answered(
-    engine: Engine,
-    prompt: Sequence[int],
-    drafters: Sequence[Drafter] = (),
-    *,
-    curve: Curve = CURVE,
-    sampling: Sampling = GREEDY,
-    limit: int = 40,
-    end: int = -1,
-) -> tuple[list[int], Done, list[Chunk]]:
-    events = list(
-        decode(
-            engine,
-            prompt,
-            drafters=drafters,
-            widths=Widths(curve),
-            ends=lambda token: token == end,
-            limit=limit,
-            sampling=sampling,
-            audit=True,
-        )
-    )
-    chunks = [event for event in events if isinstance(event, Chunk)]
-    done = events[-1]
-    assert isinstance(done, Done)
-    tokens = [token for chunk in chunks for token in chunk.tokens]
-    assert engine.length == len(prompt) - 1 + len(tokens), "the cache holds what was committed"
-    return tokens, done, chunks
 
 
 def test_what_was_not_reached_was_not_tried():

@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
+from drafting import answered
 from test_rejection import DRAWS, LENGTH, TableEngine, expected, far
 
-from specedit.decode import Chunk, Drafter
+from specedit.decode import Drafter
 from specedit.decode.drafters.prediction_drafter import PredictionDrafter
-from specedit.decode.loop import decode
-from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Sampling
 
 WARM = Sampling(0.9)
@@ -22,18 +21,9 @@ def answer(
     drafters: Sequence[Drafter] = (),
     prompt: Sequence[int] = PROMPT,
 ) -> tuple[int, ...]:
+    more = {"sampling": sampling, "limit": LENGTH, "unlike": unlike, "audit": False}
     engine = TableEngine(1)
-    events = decode(
-        engine,
-        prompt,
-        drafters=drafters,
-        widths=Widths(),
-        ends=lambda _: False,
-        limit=LENGTH,
-        sampling=sampling,
-        unlike=unlike,
-    )
-    ids = tuple(id for event in events if isinstance(event, Chunk) for id in event.tokens)
+    ids = tuple(answered(engine, prompt, drafters, **more)[0])
     assert engine.ids == [*prompt, *ids[:-1]], "the cache holds what was committed"
     return ids
 

@@ -49,10 +49,6 @@ def test_a_curve_is_straight_between_points(points, width, seconds):
     assert Curve.of(points).seconds(width) == pytest.approx(seconds)
 
 
-def test_nothing_to_offer_is_a_plain_pass():
-    assert Widths(CURVE).choose([]) is None
-
-
 @pytest.mark.parametrize("curve", [CURVE, NOISY, Curve.line(0.035, 0.015), Curve.line(0.07, 0.001)])
 def test_the_surer_the_draft_the_wider_the_pass(curve):
     lengths = [choose(trusted(curve), draft(c))[1] for c in (0.02, 0.5, 0.9, 0.99, 0.999)]

@@ -1,9 +1,5 @@
 """`--ask`: the answered hunks and no others, whatever the answers are."""
 
-import shlex
-import sys
-from pathlib import Path
-
 import pytest
 from command_line import at_a_terminal
 from effort import examples
@@ -71,44 +67,6 @@ def test_the_text_is_made_of_the_hunks_that_are_taken(before, after, data):
     assert {*ask(before, after, some).text.split("\n")} <= {*before.split("\n"), *after.split("\n")}
 
 
-def edited_as(left: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An editor that leaves this text of the hunk; without one it fails."""
-    (tmp_path / "hunk").write_text(left or "")
-    monkeypatch.setenv("VISUAL", shlex.join(["cp", str(tmp_path / "hunk")]) if left else "false")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the editor is a shell command")
-@pytest.mark.parametrize(
-    ("left", "text"),
-    [
-        (" a\n b\n c\n-d\n+D\n e\n", "a\nb\nc\nD\ne\n"),
-        ("-a\n+AA\n b\n c\n d\n e\n# a remark\n", "AA\nb\nc\nd\ne\n"),
-        ("-a\n-b\n c\n d\n e\n", "c\nd\ne\n"),
-        ("# nothing is left\n", TWO),
-        (" a\n b\n c\n d\n e\n+f\n", "a\nb\nc\nd\ne\nf\n"),
-    ],
-    ids=["left out", "other words", "more is taken away", "nothing", "a line more"],
-)
-def test_a_hunk_is_edited_by_hand(tmp_path, monkeypatch, left, text):
-    edited_as(left, tmp_path, monkeypatch)
-    assert ask(TWO, CHANGED, ["e"]).text == text
-
-
-def test_an_edited_hunk_that_does_not_fit_is_asked_about_again(tmp_path, monkeypatch):
-    edited_as(" a\n b\n not there\n", tmp_path, monkeypatch)
-    asked = ask(TWO, CHANGED, ["e", "n"])
-    assert asked.text == TWO and "other ones" in asked.messages
-
-
-def test_an_editor_gets_the_hunk_and_gives_it_back(monkeypatch):
-    monkeypatch.setenv("VISUAL", "sed -i s/^+D/+DD/")
-    assert ask(TWO, CHANGED, ["e"]).text == "A\nb\nc\nDD\ne\n"
-    assert ask("a\nb", "A\nb\n", ["e"]).text == "A\nb", "a last line without a newline keeps none"
-    monkeypatch.setenv("VISUAL", f"{sys.executable} -c 'raise SystemExit(3)'")
-    asked = ask(TWO, CHANGED, ["e"])
-    assert (asked.code, asked.text) == (2, TWO) and "exit code 3" in asked.messages
-
-
 def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood(tmp_path, script):
     (tmp_path / "a.txt").write_text(BEFORE)
     script(answer=f"{AFTER}```")
@@ -116,4 +74,4 @@ def test_a_question_says_which_hunk_it_is_and_helps_when_not_understood(tmp_path
     _, shown = at_a_terminal(b"?\ny\nn\nn\n", *arguments, cwd=tmp_path)
     assert (tmp_path / "a.txt").read_text() == ONLY_FIRST
     assert [shown.count(f"({n}/3)") for n in (1, 2, 3)] == [2, 1, 1]
-    assert shown.count("e - edit this hunk by hand") == 1
+    assert shown.count("s - split this hunk into smaller ones") == 1

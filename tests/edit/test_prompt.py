@@ -22,7 +22,7 @@ def test_the_file_comes_first_and_the_instruction_last():
 
 
 def test_the_prediction_is_the_file_as_the_prompt_shows_it():
-    edited = edit("x", CODE.rstrip("\n"))
+    edited = edit("x", CODE.rstrip("\n"), words=False)
     assert CODE in edited.prompts[0]
     assert edited.file["prediction"]["accepted"] > 0.9 * len(CODE)
 
@@ -34,8 +34,7 @@ def test_plain_decoding_has_neither_prediction_nor_drafters():
 
 
 @pytest.mark.parametrize(
-    ("text", "marks"),
-    [("x", "```"), ("a ``` b", "````"), ("`````\n`````", "``````"), ("`", "```")],
+    ("text", "marks"), [("x", "```"), ("a ``` b", "````"), ("`````\n`````", "``````"), ("`", "```")]
 )
 def test_the_fence_is_longer_than_any_in_the_file(text, marks):
     edited = edit("x", text, name="a.txt")

@@ -181,13 +181,12 @@ def test_the_earlier_answer_is_a_prediction(edited, script, inside):
     assert one["prediction"]["accepted"] > 0.9 * len(answer)
 
 
-def test_the_conversation_is_bounded(edited, script, inside):
+def test_no_instruction_of_a_conversation_is_left_out(edited, script, inside):
     for number in range(11):
         script(answer=f"x = {number}\ny = 0\n```", prompts=str(edited / "prompts"))
         assert inside("refine", f"wish {number} " + "x" * 600).returncode == 0
     asked = prompt_in(edited)
-    assert "Ten times as much" in asked and "wish 10 " in asked and "wish 9 " in asked
-    assert "wish 0 " not in asked and asked.count("And then") < 8
+    assert "Ten times as much" in asked and all(f"wish {n} " in asked for n in range(11))
 
 
 def test_part_of_a_file_stays_the_part(tmp_path, script, inside, monkeypatch):

@@ -12,13 +12,7 @@ import pytest
 from effort import ends
 from exact_models import save, save_gguf
 
-from specedit.engines.exact.conversion import (
-    convert,
-    converted_path,
-    draft_of,
-    source_of,
-    verify,
-)
+from specedit.engines.exact.conversion import convert, converted_path, draft_of, source_of, verify
 from specedit.engines.exact.engine import open_exact
 from specedit.engines.exact.weights import Checksum, open_weights
 from specedit.errors import ModelError

@@ -8,18 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from drafting import answered
 from effort import FULL, examples
 from gguf import GGMLQuantizationType, quants
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_families import FAMILIES, model_of
-from tiny_families import VOCABULARY as FAMILY_VOCABULARY
-from tiny_model import VOCABULARY, tiny
+from tiny_families import FAMILIES, VOCABULARY, model_of, tiny
 
 from benchmarks.card import SHAPES
-from specedit.decode import Chunk, drafters
-from specedit.decode.loop import decode
-from specedit.decode.width import Widths
+from specedit.decode import drafters
 from specedit.engines.base import Engine, Sampling, common
 from specedit.engines.huggingface.dequantize import BLOCKS, dequantize
 from specedit.engines.huggingface.engine import HuggingFaceEngine
@@ -41,17 +38,10 @@ def answer(
     """The ids said and the passes it took."""
     names = ("prediction", "lookup") if prediction else ()
     made = drafters.build(names, prediction=prediction, codec=None)
-    events = decode(
-        engine,
-        prompt,
-        drafters=made,
-        widths=Widths(),
-        ends=lambda token: token == 0,
-        limit=limit,
-        sampling=sampling,
+    tokens, _, chunks = answered(
+        engine, prompt, made, sampling=sampling, limit=limit, end=0, audit=False
     )
-    chunks = [e for e in events if isinstance(e, Chunk)]
-    return [t for c in chunks for t in c.tokens], len(chunks)
+    return tokens, len(chunks)
 
 
 def test_begin_leaves_out_the_last_id_and_reuses_the_common_prefix():
@@ -100,7 +90,7 @@ def test_guarantee_1_the_prediction_changes_the_speed_never_the_text(
 def family(name: str) -> tuple[Any, list[int], list[int]]:
     """A tiny model, a prompt, and transformers' own greedy answer."""
     model = model_of(name)
-    prompt = [7 * n % (FAMILY_VOCABULARY - 3) + 3 for n in range(2, 30)]
+    prompt = [7 * n % (VOCABULARY - 3) + 3 for n in range(2, 30)]
     ids = list(prompt)
     with torch.inference_mode():
         for _ in range(LIMIT):  # without a cache: the plainest form
@@ -121,7 +111,7 @@ def drafted(
     while len(ids) < len(wanted):
         draft = wanted[len(ids) : len(ids) + chance.randrange(12)]
         if draft and chance.random() < 0.7:
-            draft[chance.randrange(len(draft))] = chance.randrange(FAMILY_VOCABULARY)
+            draft[chance.randrange(len(draft))] = chance.randrange(VOCABULARY)
         base = engine.length
         choices = engine.forward([[*prompt, *ids][-1], *draft]).ids
         ids += choices[: common(draft, choices) + 1]

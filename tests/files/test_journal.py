@@ -36,26 +36,6 @@ def file(tmp_path: Path, name: str, data: bytes = b"old\r\n") -> Path:
     return path
 
 
-def test_undo_restores_the_last_run_whole(tmp_path, store):
-    a, b = file(tmp_path, "a"), file(tmp_path, "b", b"\xef\xbb\xbfb")
-    run(store, (a, b"new"), (b, b""))
-    done = undo(store)
-    assert [o.status for o in done.files] == ["restored", "restored"]
-    assert (a.read_bytes(), b.read_bytes()) == (b"old\r\n", b"\xef\xbb\xbfb")
-
-
-def test_undo_again_goes_further_back(tmp_path, store):
-    a = file(tmp_path, "a", b"1")
-    run(store, (a, b"2"))
-    run(store, (a, b"3"))
-    undo(store)
-    assert a.read_bytes() == b"2"
-    undo(store)
-    assert a.read_bytes() == b"1"
-    with pytest.raises(UsageError, match="nothing to undo"):
-        undo(store)
-
-
 def test_one_file_that_changed_since_leaves_all_of_them_as_they_are(tmp_path, store):
     a, b, c = (file(tmp_path, n) for n in "abc")
     run(store, (a, b"new"), (b, b"new"), (c, b"new"))

@@ -28,10 +28,7 @@ def trial(tree: Path) -> Trial:
 
 
 def texts(tree: Path) -> list[tuple[source.Source, bytes]]:
-    return [
-        (source.read(tree / "a"), b"new a\n"),
-        (source.read(tree / "b"), b"new b\n"),
-    ]
+    return [(source.read(tree / "a"), b"new a\n"), (source.read(tree / "b"), b"new b\n")]
 
 
 def held(tree: Path) -> tuple[bytes, bytes]:
@@ -84,13 +81,6 @@ def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree):
             texts_by_stamp.setdefault((int(status.st_mtime), status.st_size), set()).add(text)
             tried.take_out()
     assert [len(texts) for texts in texts_by_stamp.values()] == [1, 1]
-
-
-def test_leaving_it_takes_out_what_is_not_kept(tree):
-    with pytest.raises(KeyboardInterrupt), trial(tree) as tried:
-        tried.put(texts(tree))
-        raise KeyboardInterrupt
-    assert held(tree) == (A, B)
 
 
 def test_all_of_a_try_is_written_or_none_of_it(tree):

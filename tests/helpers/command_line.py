@@ -62,19 +62,19 @@ def log_restored() -> Iterator[None]:
 
 
 _BUILD, _FSYNC = typer.main.get_command, os.fsync
-_built: dict[tuple[str, ...], Any] = {}
+_built: list[Any] = []
 
 
 def _command(app: typer.Typer) -> Any:
-    """A command line of the same commands is built once; `every_command` changes what it gets."""
+    """The command line with every command, built once; `every_command` changes what it gets."""
     if sys._getframe(1).f_code.co_name == "every_command":
         return _BUILD(app)
-    names = tuple(
-        sorted(str(one.name) for one in [*app.registered_commands, *app.registered_groups])
-    )
-    if names not in _built:
-        _built[names] = _BUILD(app)
-    return _built[names]
+    if not _built:
+        from specedit.cli import every_command
+
+        every_command()
+        _built.append(_BUILD(app))
+    return _built[0]
 
 
 def in_this_process(

@@ -1,10 +1,41 @@
-"""Drafters for the tests of trees: they know the answer, and say it among other things."""
+"""Decoding with any engine, and drafters that say the answer among other things."""
 
 import random
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from specedit.decode import Draft
-from specedit.engines.base import Row
+from specedit.decode import Chunk, Done, Draft, Drafter
+from specedit.decode.cost import Curve
+from specedit.decode.loop import decode
+from specedit.decode.width import Widths
+from specedit.engines.base import GREEDY, Engine, Row, Sampling
+
+CURVE = Curve.line(0.070, 0.006)
+
+
+def answered(
+    engine: Engine,
+    prompt: Sequence[int],
+    drafters: Sequence[Drafter] = (),
+    *,
+    curve: Curve = CURVE,
+    widths: Widths | None = None,
+    sampling: Sampling = GREEDY,
+    limit: int = 40,
+    end: int = -1,
+    audit: bool = True,
+    **more: Any,
+) -> tuple[list[int], Done, list[Chunk]]:
+    """The ids of an answer, how it ended, and its passes. `more`: what else `decode` takes."""
+    what = {"ends": lambda token: token == end, "limit": limit, "sampling": sampling, **more}
+    widths = widths or Widths(curve)
+    events = list(decode(engine, prompt, drafters=drafters, widths=widths, audit=audit, **what))
+    chunks = [event for event in events if isinstance(event, Chunk)]
+    done = events[-1]
+    assert isinstance(done, Done)
+    tokens = [token for chunk in chunks for token in chunk.tokens]
+    assert engine.length == len(prompt) - 1 + len(tokens), "the cache holds what was committed"
+    return tokens, done, chunks
 
 
 class Branching:

@@ -6,20 +6,27 @@ A target is asked about the first few inputs in the default group, and about 100
 
 import json
 import random
-from collections.abc import Callable, Mapping, Sequence
+import struct
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from mutations import flat_memory
 
-FEW, MANY = 500, 100_000
+FEW, MANY = 150, 100_000
 WORDS = ["", "\0", "../x", "~/x", "/etc/passwd", "http://x", "true", "\x1b[2J", "é", "\U0001f600"]
 WORDS += ["none", "auto", "a" * 300, "..", ".", " ", "0", "-1", "nan", "\u202e", "x=1", "[x]"]
 NUMBERS = [0, 1, -1, 2, 7, 64, 4096, 10**30, -(10**30), 2**31, 2**63, 2**63 - 1, 1 << 5000]
 REALS = [0.0, -0.0, 0.5, 1.0, 1.5, -3.25, 1e308, 1e-320]
 BITS = [b"{", b"}", b"[" * 300, b"[" * 5000, b'"', b"\\u0000", b"\\ud800", b"null", b"-1", b"1e999"]
 BITS += [b"\xff", b"9" * 5000, b"0x" + b"f" * 5000, b"\n", b"\r\n", b"\0", b"=", b"nan", b"inf"]
+SIZES = (0, 1, 2, 3, 8, 9, 31, 255, 1 << 16, 1 << 31, (1 << 32) - 1, 1 << 60, (1 << 64) - 1)
+BITS += [piece for n in SIZES for piece in (struct.pack("<Q", n), struct.pack("<I", n % (1 << 32)))]
 BITS += [b"'''", b'"""', b"#", b",", b":", b".", b"\xef\xbb\xbf", b"1979-05-27T07:32:00Z", b" "]
+
+
+MEMORY = 400 << 20  # more than this no run of inputs may add
 
 
 class Odd(random.Random):
@@ -32,6 +39,13 @@ class Odd(random.Random):
 
     def number(self) -> int:
         return self.choice(NUMBERS) if self.random() < 0.7 else self.randrange(-100, 5000)
+
+    def size(self) -> int:
+        """What a binary file may say of a size or a place."""
+        return self.choice(SIZES) if self.random() < 0.7 else self.randrange(1 << 64)
+
+    def list(self, value: Callable[[], Any], most: int = 6) -> list[Any]:
+        return [value() for _ in range(self.randrange(most + 1))]
 
     def value(self, depth: int = 3) -> Any:
         """Any JSON value."""
@@ -74,8 +88,9 @@ class Odd(random.Random):
         data = bytearray(sound)
         for _ in range(self.randrange(5)):
             at = self.randrange(len(data) + 1)
-            to = min(len(data), at + self.randrange(12))
-            data[at:to] = self.choice(BITS) if self.random() < 0.7 else self.randbytes(3)
+            piece = self.choice(BITS) if self.random() < 0.7 else self.randbytes(3)
+            to = at + (self.randrange(12) if self.random() < 0.5 else len(piece))
+            data[at : min(len(data), to)] = piece
         return bytes(data)
 
 
@@ -91,11 +106,13 @@ def dumped(value: object) -> bytes:
         return b'{"large": ' + b"9" * 5000 + b"}"
 
 
-def target(make: Callable[[Odd], Any]) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
+def target(
+    make: Callable[[Odd], Any], few: int = FEW, many: int = MANY
+) -> Callable[[Callable[[Any], None]], Callable[..., None]]:
     """A test that asks the decorated body about many inputs of this make."""
 
     def decorate(body: Callable[[Any], None]) -> Callable[..., None]:
-        @pytest.mark.parametrize("most", [FEW, pytest.param(MANY, marks=pytest.mark.long)])
+        @pytest.mark.parametrize("most", [few, pytest.param(many, marks=pytest.mark.long)])
         def test(most: int) -> None:
             with flat_memory():
                 for number in range(most):
@@ -110,3 +127,20 @@ def target(make: Callable[[Odd], Any]) -> Callable[[Callable[[Any], None]], Call
         return test
 
     return decorate
+
+
+@contextmanager
+def flat_memory() -> Iterator[None]:
+    """Fails when the process grew: no input may make a heap of memory, freed again or not."""
+    before = _peak()
+    yield
+    assert _peak() - before < MEMORY
+
+
+def _peak() -> int:
+    if sys.platform == "win32":  # no figure without a further package
+        return 0
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

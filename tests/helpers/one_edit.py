@@ -75,7 +75,8 @@ def edit(
     with tempfile.TemporaryDirectory() as folder:
         place, file = Path(folder), Path(folder, name)
         prompts = place / "prompts"
-        script = {"replace": [], **script, "prompts": str(prompts)}
+        words = "window" not in script
+        script = {"replace": [], "words": words, **script, "prompts": str(prompts)}
         (place / "script.json").write_text(json.dumps(script), encoding="utf-8")
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
         done = in_this_process(

@@ -1,15 +1,14 @@
 """Decoding with the scripted engine, for the tests of drafting: bytes are ids."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from drafting import CURVE, answered
 from scripted_engine import END, ScriptedEngine, ScriptedTokenizer
 
 from benchmarks.speed.peers import Words
 from specedit.decode import Chunk, Done, drafters
 from specedit.decode.cost import Curve
-from specedit.decode.loop import decode
-from specedit.decode.width import Widths
 from specedit.edit.backend import Plan
 
 
@@ -18,40 +17,15 @@ def _prompt(plan: Plan) -> list[int]:
     return TOKENIZER.encode("".join(turns) + plan.opening)
 
 
-CURVE = Curve.line(0.070, 0.006)
 TOKENIZER = ScriptedTokenizer()
 WORDS = Words(TOKENIZER, _prompt)  # of the scripted model, for `benchmarks.speed`
-
-
-class WordTokenizer(ScriptedTokenizer):
-    """Words, marks and runs of blanks are ids, met in order: closer to a real vocabulary."""
-
-    def __init__(self) -> None:
-        self._ids: dict[bytes, int] = {}
-        self._pieces: list[bytes] = []
-
-    def encode(self, text: str) -> list[int]:
-        import re
-
-        ids = []
-        for found in re.findall(r" ?[^\W_]+|\n *|[^\w\n]|_", text):
-            piece = found.encode()
-            if piece not in self._ids:
-                self._ids[piece] = END + 1 + len(self._pieces)
-                self._pieces.append(piece)
-            ids.append(self._ids[piece])
-        assert b"".join(map(self.piece, ids)) == text.encode()
-        return ids
-
-    def piece(self, token: int) -> bytes:
-        return self._pieces[token - END - 1] if token > END else super().piece(token)
 
 
 @dataclass(frozen=True)
 class Run:
     tokens: list[int]
-    chunks: list[Chunk]
     done: Done
+    chunks: list[Chunk]
 
     @property
     def passes(self) -> int:
@@ -79,28 +53,10 @@ def run(
 ) -> Run:
     """The answer decoded, its end included."""
     engine = ScriptedEngine(answer, vocabulary=4096)
-    events: Iterator[object] = decode(
-        engine,
-        prompt,
-        drafters=drafters.build(
-            names,
-            prediction=prediction,
-            predictions=predictions,
-            codec=codec,
-            instruction=instruction,
-        ),
-        widths=Widths(curve),
-        ends=lambda token: token == END,
-        limit=limit,
-        audit=audit,
+    made = drafters.build(
+        names, prediction=prediction, predictions=predictions, codec=codec, instruction=instruction
     )
-    seen = list(events)
-    chunks = [event for event in seen if isinstance(event, Chunk)]
-    done = seen[-1]
-    assert isinstance(done, Done)
-    tokens = [token for chunk in chunks for token in chunk.tokens]
-    assert engine.length == len(prompt) - 1 + len(tokens), "the cache holds what was committed"
-    return Run(tokens, chunks, done)
+    return Run(*answered(engine, prompt, made, curve=curve, limit=limit, end=END, audit=audit))
 
 
 def texts(before: str, after: str, codec: drafters.Codec = TOKENIZER, instruction: str = "") -> Run:

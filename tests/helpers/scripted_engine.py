@@ -12,12 +12,13 @@ draft.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,10 +31,12 @@ if TYPE_CHECKING:
 
 END = 256
 WINDOW = 1 << 20
+VOCABULARY = 1 << 16  # of words
 PLACES_QUESTION = "Which parts will be changed?"
 _MASK = (1 << 61) - 1
 
 Answer = Sequence[int] | Callable[[Sequence[int]], Sequence[int]]
+WORD = re.compile(r" ?[^\W_]+|\n *|[^\w\n]|_")
 
 
 class _ScriptNode(NamedTuple):
@@ -46,6 +49,58 @@ class _ScriptNode(NamedTuple):
 
 
 NOTHING = _ScriptNode(-1, 0, 0, True)
+
+
+class ScriptedTokenizer:
+    """Bytes are ids; one more id ends the answer."""
+
+    ends = frozenset({END})
+    size = END + 1
+    begin = None
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode("utf-8"))
+
+    def encode_template(self, text: str) -> list[int]:
+        return self.encode(text)
+
+    def piece(self, token: int) -> bytes:
+        return bytes([token]) if token < END else b""
+
+    def special(self, name: str) -> int | None:
+        return END if name in ("<|im_end|>", "<|endoftext|>") else None
+
+    def text(self, tokens: Sequence[int]) -> bytes:
+        return b"".join(map(self.piece, tokens))
+
+
+class WordTokenizer(ScriptedTokenizer):
+    """Words, marks and runs of blanks are ids, met in order: closer to a real vocabulary.
+
+    An id that is not met yet is a byte.
+    """
+
+    size = VOCABULARY
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+        self._pieces: list[bytes] = []
+
+    def encode(self, text: str) -> list[int]:
+        return [self._ids.get(word) or self._met(word) for word in WORD.findall(text)]
+
+    def _met(self, word: str) -> int:
+        self._pieces.append(word.encode())
+        self._ids[word] = END + len(self._pieces)
+        return self._ids[word]
+
+    def piece(self, token: int) -> bytes:
+        if END < token <= END + len(self._pieces):
+            return self._pieces[token - END - 1]
+        return super().piece(token % (END + 1))
+
+
+BYTES = ScriptedTokenizer()
 
 
 class ScriptedEngine:
@@ -66,8 +121,10 @@ class ScriptedEngine:
         margin: float | None = 9.0,
         hold: Path | None = None,
         second: Sequence[tuple[bytes, bytes]] = (),
+        tokenizer: ScriptedTokenizer = BYTES,
     ) -> None:
         self._answer = answer
+        self._tokenizer = tokenizer
         self._end = end
         self._delay_s = delay_s
         self._calls = calls
@@ -187,15 +244,16 @@ class ScriptedEngine:
         self, answer: Sequence[int], first: int, second_at: int | None
     ) -> Sequence[int]:
         """The answer, or the one that takes the second choice where the first is least sure."""
-        text = bytes(answer) if self._second else b""
+        text = self._tokenizer.text(answer) if self._second else b""
         pairs = [(text.index(old), old, new) for old, new in self._second if old in text]
         if not pairs:
             return answer
         at, old, new = min(pairs)
-        self._unsure_at = first + at
+        ends = itertools.accumulate(len(self._tokenizer.piece(token)) for token in answer)
+        self._unsure_at = first + sum(end <= at for end in ends)
         if second_at != self._unsure_at:
             return answer
-        return text[:at] + new + text[at + len(old) :]
+        return self._tokenizer.encode((text[:at] + new + text[at + len(old) :]).decode())
 
     def _margin_at(self, node: _ScriptNode) -> float:
         assert self._margin is not None
@@ -240,26 +298,17 @@ class ScriptedEngine:
         ]
 
 
-class ScriptedTokenizer:
-    """Bytes are ids; one more id ends the answer."""
-
-    ends = frozenset({END})
-    size = END + 1
-    begin = None
-
-    def encode(self, text: str) -> list[int]:
-        return list(text.encode("utf-8"))
-
-    encode_template = encode
-
-    def piece(self, token: int) -> bytes:
-        return bytes([token]) if token < END else b""
-
-    def special(self, name: str) -> int | None:
-        return END if name in ("<|im_end|>", "<|endoftext|>") else None
+def read_script(path: Path) -> dict[str, Any]:
+    try:
+        script: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise ModelError(f"{path}: not a script: {problem}") from problem
+    if not isinstance(script, dict):
+        raise ModelError(f"{path}: a script is a JSON object")
+    return script
 
 
-def from_file(path: Path) -> ScriptedEngine:
+def from_file(path: Path, tokenizer: ScriptedTokenizer) -> ScriptedEngine:
     """The engine a script file describes.
 
     `{"answer": TEXT}` says TEXT; `{"replace": [[OLD, NEW], ...]}` says the prompt's last fenced
@@ -270,42 +319,37 @@ def from_file(path: Path) -> ScriptedEngine:
     does not say). `second`: pairs of texts; where the first of one begins, the model is least sure,
     and the other is its second choice. `places` answers each question about the places to edit.
     `prompts` names a file that gets each prompt as a line of JSON. While the file `hold` exists,
-    it makes one pass. `rated`: its edits have a confidence.
+    it makes one pass. `rated`: its edits have a confidence. `window`: how many ids it
+    holds. `words`: its ids are words, which is faster; a test that counts ids wants bytes.
     """
-    try:
-        script: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as problem:
-        raise ModelError(f"{path}: not a script: {problem}") from problem
-    if not isinstance(script, dict):
-        raise ModelError(f"{path}: a script is a JSON object")
-    calls = Path(script["calls"]) if "calls" in script else None
-    delay_s = float(script.get("delay_s", 0.0))
+    script = read_script(path)
     answers = [_answer_of(path, part) for part in (script, *script.get("then", ()))]
 
     def answer(prompt: Sequence[int]) -> Sequence[int]:
-        text = bytes(token for token in prompt if token < END).decode("utf-8", "replace")
+        read = tokenizer.text(prompt)
+        text = read.decode("utf-8", "replace")
         if "prompts" in script:
             with Path(script["prompts"]).open("a", encoding="utf-8") as prompts:
                 prompts.write(json.dumps(text) + "\n")
         if "places" in script and PLACES_QUESTION in text:
-            return f"{script['places']}\n```".encode()
+            return tokenizer.encode(f"{script['places']}\n```")
         now = answers.pop(0) if len(answers) > 1 else answers[0]
-        return now(prompt) if callable(now) else now
+        return tokenizer.encode(now(read).decode("utf-8", "surrogateescape"))
 
-    chance, margin = float(script.get("sure", 0.0)), script.get("margin", 9.0)
-    hold = Path(script["hold"]) if "hold" in script else None
-    window = int(script.get("window", WINDOW))
-    kind = partial(RankingEngine, script["ranked"]) if "ranked" in script else ScriptedEngine
-    return kind(
-        answer,
-        delay_s=delay_s,
-        calls=calls,
-        sure=chance,
-        margin=margin,
-        window=window,
-        hold=hold,
-        second=[(old.encode(), new.encode()) for old, new in script.get("second", ())],
-    )
+    options = {
+        "vocabulary": tokenizer.size,
+        "delay_s": float(script.get("delay_s", 0.0)),
+        "calls": Path(script["calls"]) if "calls" in script else None,
+        "sure": float(script.get("sure", 0.0)),
+        "margin": script.get("margin", 9.0),
+        "window": int(script.get("window", WINDOW)),
+        "hold": Path(script["hold"]) if "hold" in script else None,
+        "second": [(old.encode(), new.encode()) for old, new in script.get("second", ())],
+        "tokenizer": tokenizer,
+    }
+    if "ranked" in script:
+        return RankingEngine(script["ranked"], answer, **options)
+    return ScriptedEngine(answer, **options)
 
 
 class RankingEngine(ScriptedEngine):
@@ -316,7 +360,7 @@ class RankingEngine(ScriptedEngine):
         self._chances = {f"{line}\n".encode(): chance for line, chance in chances.items()}
 
     def weigh(self, ids: Sequence[int], wanted: Sequence[Sequence[int]]) -> list[list[float]]:
-        path, first = bytes(ids[1:]), len(ids) - len(wanted)
+        piece, first = self._tokenizer.piece, len(ids) - len(wanted)
 
         def mass(beginning: bytes) -> float:
             lines = self._chances.items()
@@ -324,26 +368,25 @@ class RankingEngine(ScriptedEngine):
                 beginning
             )
 
-        return [
-            [
-                math.log(mass(path[: first + n] + bytes([id])) / mass(path[: first + n]))
-                for id in among
-            ]
-            for n, among in enumerate(wanted)
-        ]
+        def shares(path: bytes, among: Sequence[int]) -> list[float]:
+            return [math.log(mass(path + piece(id)) / mass(path)) for id in among]
+
+        text = self._tokenizer.text
+        return [shares(text(ids[1 : 1 + first + n]), among) for n, among in enumerate(wanted)]
 
 
-def _answer_of(path: Path, script: Any) -> Answer:
+def _answer_of(path: Path, script: Any) -> Callable[[bytes], bytes]:
+    """The answer to a prompt, both as text."""
     if "answer" in script:
-        return str(script["answer"]).encode("utf-8")
+        return lambda prompt: str(script["answer"]).encode("utf-8")
     if "replace" in script:
         pairs = [(str(old).encode(), str(new).encode()) for old, new in script["replace"]]
 
-        def answer(prompt: Sequence[int]) -> list[int]:
-            block, closing = fenced(bytes(token for token in prompt if token < END))
+        def answer(prompt: bytes) -> bytes:
+            block, closing = fenced(prompt)
             for old, new in pairs:
                 block = block.replace(old, new)
-            return list(block + closing)
+            return block + closing
 
         return answer
     raise ModelError(f"{path}: a script has an `answer` or a list `replace`")
@@ -363,19 +406,22 @@ def fenced(prompt: bytes) -> tuple[bytes, bytes]:
 
 
 def scripted_model(script: Path, settings: Settings) -> LoadedModel:
-    """The model of a script file. A draft model that the settings name is another such file."""
+    """The model of a script file. A draft model that the settings name is another such file.
+
+    Ids are bytes, or `words` where the script says so.
+    """
     from specedit.decode.drafters import AUTO, MODEL_NAMES, SmallModel
     from specedit.decode.width import Widths
     from specedit.edit.backend import ModelInfo
     from specedit.inference.model import LoadedModel
 
-    tokenizer = ScriptedTokenizer()
+    tokenizer = WordTokenizer() if read_script(script).get("words") else BYTES
 
     def render(turns: Sequence[tuple[str, Sequence[str]]], opening: str) -> list[int]:
         return tokenizer.encode("".join("".join(parts) + "\n" for _, parts in turns) + opening)
 
     small = None
     if settings.draft_model and {AUTO, *MODEL_NAMES} & {*settings.draft.split(",")}:
-        small = SmallModel(from_file(Path(settings.draft_model)), "scripted")
+        small = SmallModel(from_file(Path(settings.draft_model), tokenizer), "scripted")
     line = ModelInfo("scripted", engine="scripted", device="cpu", threads=1, exact=True)
-    return LoadedModel(line, from_file(script), tokenizer, render, Widths(), small=small)
+    return LoadedModel(line, from_file(script, tokenizer), tokenizer, render, Widths(), small=small)

@@ -1,8 +1,11 @@
 """Tiny random models of the families that the generic engine is tried with."""
 
+from functools import cache
 from typing import Any
 
 import torch
+
+from specedit.engines.huggingface.engine import HuggingFaceEngine
 
 VOCABULARY = 97
 NUMBERS: dict[str, Any] = {
@@ -72,3 +75,9 @@ def model_of(family: str) -> Any:
         if weight.dim() > 1:
             weight.data.normal_(0, 0.15)
     return model
+
+
+@cache
+def tiny() -> HuggingFaceEngine:
+    """An engine of a model that runs in milliseconds."""
+    return HuggingFaceEngine(model_of("llama").double())

@@ -46,14 +46,7 @@ def drive(desk: Desk, body: str) -> dict[str, Any]:
     snippet.write_text(editors.snippet(editors.editor("neovim")))
     line = [find("nvim"), "--headless", "-u", "NONE", "-i", "NONE", "-n"]
     text = "let g:specedit_warm = 0 | let g:specedit_lsp = 1 | set hidden"
-    line += [
-        "--cmd",
-        f"filetype on | {text}",
-        "-c",
-        f"source {snippet}",
-        "-c",
-        f"luafile {script}",
-    ]
+    line += ["--cmd", f"filetype on | {text}", "-c", f"source {snippet}", "-c", f"luafile {script}"]
     result = desk.result(desk.run(*line))
     assert "problem" not in result, result
     return result

@@ -138,10 +138,7 @@ def test_a_preview_of_a_buffer_that_changes_is_dropped(tmp_path):
     assert "the buffer changed meanwhile" in result["messages"]
 
 
-FAILURES = {
-    "refused": {"replace": [["Old = 2", "Old = = 2"]]},
-    "no model": None,
-}
+FAILURES = {"refused": {"replace": [["Old = 2", "Old = = 2"]]}, "no model": None}
 
 
 @pytest.mark.parametrize("script", FAILURES.values(), ids=FAILURES)

@@ -36,10 +36,7 @@ from specedit.integrations.mcp.agent_call import ToApply, Workspace
 from specedit.integrations.mcp.tools import AgentServer
 
 Play = Callable[..., Path]
-TOOLS = [
-    *("find_places", "rename_symbol", "apply_change", "edit_symbol"),
-    *("undo", "status"),
-]
+TOOLS = [*("find_places", "rename_symbol", "apply_change", "edit_symbol"), *("undo", "status")]
 MODES = ("legacy", "auto")  # protocols until 2025-11-25, and since 2026-07-28
 
 

@@ -17,11 +17,9 @@ from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
 
 
-def run(*words: str, path: Path | None = None) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ}
-    if path is not None:
-        env["PYTHONPATH"] = os.pathsep.join([str(path), *sys.path])
-        env["PATH"] = os.pathsep.join([str(path), env["PATH"]])
+def run(*words: str, path: Path) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), *sys.path])}
+    env["PATH"] = os.pathsep.join([str(path), env["PATH"]])
     line = [sys.executable, "-m", "specedit", *words]
     return subprocess.run(line, capture_output=True, text=True, env=env, check=False)
 
@@ -37,23 +35,20 @@ def pretended(folder: Path, name: str, version: str) -> Path:
     return folder
 
 
-def test_args_are_the_flags_on_one_line():
-    done = run("vllm", "args", "--tensor-parallel-size", "2")
+def test_args_are_the_flags_on_one_line_and_what_is_ours_is_refused(inside):
+    done = inside("vllm", "args", "--tensor-parallel-size", "2")
     assert done.returncode == 0
-    assert shlex.split(done.stdout) == launch.flags()
-
-
-def test_args_refuse_what_is_ours():
-    done = run("vllm", "args", "--scheduler-cls", "a.B")
-    assert done.returncode == 2 and "specedit sets" in done.stderr
+    assert shlex.split(done.stdout.decode()) == launch.flags()
+    done = inside("vllm", "args", "--scheduler-cls", "a.B")
+    assert done.returncode == 2 and b"specedit sets" in done.stderr
 
 
 @pytest.mark.skipif(launch.installed() is not None, reason="vLLM is installed here")
 @pytest.mark.parametrize("words", [("check",), ("serve", "m")], ids=" ".join)
-def test_without_vllm_that_is_reported(words):
-    done = run("vllm", *words)
+def test_without_vllm_that_is_reported(words, inside):
+    done = inside("vllm", *words)
     assert done.returncode == 2
-    assert "not installed" in done.stdout + done.stderr
+    assert b"not installed" in done.stdout + done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for vLLM")

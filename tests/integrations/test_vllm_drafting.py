@@ -8,7 +8,7 @@ import pytest
 from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
-from replaying import WordTokenizer
+from scripted_engine import WordTokenizer
 
 from specedit.errors import UsageError
 from specedit.integrations.vllm import launch

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from refused_fields import ALLOWED, REFUSED, predicted
-from replaying import WordTokenizer
+from scripted_engine import WordTokenizer
 
 from specedit.integrations.vllm import launch
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, parted
@@ -119,18 +119,17 @@ def test_a_request_without_a_prediction_passes_byte_for_byte():
     assert out == vllm._whole({})
 
 
-@pytest.mark.parametrize("body", [b"", b"no json", b"[1]", b'"x"', b"\xff\xfe", b"[" * 100_000])
-def test_what_is_no_request_is_left_to_vllm(body):
+LARGE = b'{"prediction": "' + b"x" * MAX_BODY_BYTES + b'"}'
+NO_REQUESTS = [b"", b"no json", b"[1]", b'"x"', b"\xff\xfe", b"[" * 100_000, LARGE]
+
+
+@pytest.mark.parametrize("body", NO_REQUESTS, ids=len)
+def test_what_is_no_request_and_what_is_too_large_to_look_into_is_left_to_vllm(body):
     vllm = Vllm("a")
     ask(vllm, body)
-    assert vllm.bodies == [body]
-
-
-def test_other_routes_are_left_alone():
-    vllm = Vllm("a")
-    body = json.dumps(chat("a b c")).encode()
-    ask(vllm, body, path="/v1/completions")
-    assert vllm.bodies == [body]
+    other = json.dumps(chat("a b c")).encode()
+    ask(vllm, other, path="/v1/completions")  # as any other route is
+    assert vllm.bodies == [body, other]
 
 
 def test_the_scheduler_gets_the_ids_and_vllm_no_prediction():
@@ -214,11 +213,11 @@ def test_fields_that_say_nothing_are_taken(more):
     assert json.loads(vllm.bodies[0]).get("tools") is None  # an empty list is a mistake to vLLM
 
 
-def test_a_null_or_empty_prediction_predicts_nothing():
-    for one in (None, {"type": "content", "content": ""}):
-        vllm = Vllm("a")
-        ask(vllm, {**chat(None), "prediction": one})
-        assert PREDICTION not in str(vllm.bodies[0])
+@pytest.mark.parametrize("prediction", [None, {"type": "content", "content": ""}])
+def test_a_null_or_empty_prediction_predicts_nothing(prediction):
+    vllm = Vllm("a")
+    ask(vllm, {**chat(None), "prediction": prediction})
+    assert PREDICTION not in str(vllm.bodies[0])
 
 
 def test_a_model_without_words_is_reported_in_a_header():
@@ -226,13 +225,6 @@ def test_a_model_without_words_is_reported_in_a_header():
     headers = ask(vllm, chat("a"), words=None)[2]
     assert b"not used" in headers[b"x-specedit-prediction"]
     assert "prediction" not in json.loads(vllm.bodies[0])
-
-
-def test_a_body_too_large_to_look_into_reaches_vllm_whole():
-    vllm = Vllm("a")
-    body = b'{"prediction": "' + b"x" * MAX_BODY_BYTES + b'"}'
-    ask(vllm, body)
-    assert vllm.bodies == [body]
 
 
 @pytest.mark.parametrize("name", ["vllm_xargs", "stream_options"])

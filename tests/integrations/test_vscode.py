@@ -93,22 +93,37 @@ def on_disk(desk: Desk, name: str = "a.py") -> str:
     return (desk.root / name).read_bytes().decode()
 
 
+def propose(window: Window) -> None:
+    """Ask for both parts of the change of a.py, and wait until they are shown."""
+    window.open("a.py")
+    window.instruct("Old becomes New")
+    window.wait_lens("Accept 1 of 2")
+
+
+def accept(window: Window) -> None:
+    window.keys("Enter")
+    window.closed()
+    window.wait_text(ACCEPTED.rstrip())
+
+
+def reject(window: Window) -> None:
+    window.keys("Escape")
+    window.closed()
+    window.wait_text(TWO.rstrip())
+
+
 # edits
 
 
 def test_a_change_is_shown_accepted_and_undone_by_one_undo(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
     window.shot("inline diff")
     assert [line for line in window.lines() if line in ("Old = 1", "New = 1")] == [
         "Old = 1",
         "New = 1",
     ]
     assert on_disk(window.desk) == TWO
-    window.keys("Enter")
-    window.closed()
-    window.wait_text(ACCEPTED.rstrip())
+    accept(window)
     window.save()
     assert on_disk(window.desk) == ACCEPTED
     window.keys("Control+Z")
@@ -116,9 +131,7 @@ def test_a_change_is_shown_accepted_and_undone_by_one_undo(window):
 
 
 def test_one_part_is_accepted_and_the_other_rejected(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
     window.keys("n")
     window.wait_lens("Accept 1 of 1")
     window.keys("y")
@@ -142,12 +155,8 @@ def test_a_click_on_a_lens_accepts_its_part(window):
 
 
 def test_escape_rejects_everything(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
-    window.keys("Escape")
-    window.closed()
-    window.wait_text(TWO.rstrip())
+    propose(window)
+    reject(window)
     assert "New" not in "\n".join(window.lines())
     assert window.page.locator(".tab.dirty").count() == 0
 
@@ -178,12 +187,8 @@ def test_only_the_selected_lines_may_change_and_are_marked_at_once(window):
 
 
 def test_an_earlier_instruction_is_offered_again(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
-    window.keys("Escape")
-    window.closed()
-    window.wait_text(TWO.rstrip())
+    propose(window)
+    reject(window)
     window.ask()
     window.page.wait_for_selector(".quick-input-list .monaco-list-row:has-text('Old becomes New')")
     window.keys("Enter")
@@ -191,9 +196,7 @@ def test_an_earlier_instruction_is_offered_again(window):
 
 
 def test_the_sides_of_a_change_are_compared(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
     window.keys("c")
     window.page.wait_for_selector(".tab.active:has-text('↔')")
     window.page.wait_for_selector(".monaco-diff-editor .line-insert")
@@ -260,9 +263,7 @@ def restart_with(window: Window, values: dict[str, object]) -> None:
 
 def test_by_default_a_sure_edit_is_shown_without_a_warning(window):
     window.desk.play(replace=[["Old", "New"]], rated=True, margin=20.0)
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
     assert "unsure" not in window.lenses()
 
 
@@ -292,9 +293,7 @@ def test_typing_drops_the_edit_with_a_message(window):
 
 
 def test_a_file_that_changes_on_disk_drops_the_proposal(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
     window.desk.write("a.py", "foreign = 1\n")
     window.message("a.py was changed meanwhile; the proposal was dropped")
     assert on_disk(window.desk) == "foreign = 1\n"
@@ -336,8 +335,7 @@ def project(desk: Desk) -> Desk:
     return desk
 
 
-def test_a_rename_is_previewed_in_all_files_applied_and_undone(project, window):
-    before = on_disk(project, "user.py"), on_disk(project, "page.py")
+def preview_rename(window: Window) -> None:
     window.open("user.py")
     window.keys("Control+Home", "ArrowDown", *["ArrowRight"] * 9)
     window.command("specedit: Rename Everywhere with specedit")
@@ -346,6 +344,11 @@ def test_a_rename_is_previewed_in_all_files_applied_and_undone(project, window):
     window.page.keyboard.type("full_name")
     window.keys("Enter")
     window.page.wait_for_selector(".bulk-edit-panel .monaco-list-row:has-text('page.py')")
+
+
+def test_a_rename_is_previewed_in_all_files_applied_and_undone(project, window):
+    before = on_disk(project, "user.py"), on_disk(project, "page.py")
+    preview_rename(window)
     window.shot("rename preview")
     assert "first_name" in "\n".join(window.lines())
     window.apply_preview()
@@ -361,14 +364,7 @@ def test_a_rename_is_previewed_in_all_files_applied_and_undone(project, window):
 
 def test_a_file_that_changes_during_the_preview_stops_the_rename(project, window):
     before = on_disk(project, "user.py")
-    window.open("user.py")
-    window.keys("Control+Home", "ArrowDown", *["ArrowRight"] * 9)
-    window.command("specedit: Rename Everywhere with specedit")
-    window.page.wait_for_selector(".quick-input-title:has-text('rename first_name everywhere')")
-    window.wait_box()
-    window.page.keyboard.type("full_name")
-    window.keys("Enter")
-    window.page.wait_for_selector(".bulk-edit-panel .monaco-list-row:has-text('page.py')")
+    preview_rename(window)
     project.write("user.py", "# foreign\n" + before)
     window.wait_text("# foreign")
     window.apply_preview()
@@ -410,12 +406,8 @@ def test_a_snippet_is_applied_from_the_clipboard(window):
 
 
 def test_undo_is_refused_after_another_change(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
-    window.keys("Enter")
-    window.closed()
-    window.wait_text(ACCEPTED.rstrip())
+    propose(window)
+    accept(window)
     window.keys("Control+End")
     window.page.keyboard.type("#typed")
     window.wait_text("#typed")
@@ -444,12 +436,8 @@ def test_the_model_is_kept_warm_until_the_user_stops_it(window):
 
 
 def test_the_report_is_shown_and_its_script_runs(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
-    window.keys("Enter")
-    window.closed()
-    window.wait_text(ACCEPTED.rstrip())
+    propose(window)
+    accept(window)
     window.command("specedit: Show the Report of the Last Edit")
     window.page.wait_for_selector("iframe.webview.ready")
     frame = window.page.frame_locator("iframe.webview.ready").frame_locator("#active-frame")
@@ -520,15 +508,11 @@ def environment(desk: Desk) -> None:
 
 
 def test_a_trusted_workspace_uses_its_own_environment(environment, window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
 
 
 def test_a_change_of_the_settings_starts_the_program_anew(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
+    propose(window)
     window.keys("Escape")
     window.closed()
     window.ask()
@@ -570,12 +554,8 @@ def idle_seconds(root: Path) -> float:
 
 
 def test_typing_costs_no_process_any_time(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 1 of 2")
-    window.keys("Enter")
-    window.closed()
-    window.wait_text(ACCEPTED.rstrip())
+    propose(window)
+    accept(window)
     window.keys("Control+End")
     before = idle_seconds(window.desk.root)
     assert before > 0, "the language server runs"

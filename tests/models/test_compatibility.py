@@ -9,10 +9,7 @@ from specedit.models.resolve import check_drafts, vocabulary_difference
 from specedit.models.tokenizer import Tokenizer
 
 WORDS = Tokenizer(
-    ids_of=lambda text: [],
-    pieces=[b"a", b"b", b""],
-    specials={"<end>": 2},
-    ends=frozenset({2}),
+    ids_of=lambda text: [], pieces=[b"a", b"b", b""], specials={"<end>": 2}, ends=frozenset({2})
 )
 
 

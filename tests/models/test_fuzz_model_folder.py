@@ -2,14 +2,14 @@
 
 import contextlib
 import json
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from exact_models import FAMILIES, save
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from mutations import JSON, SECONDS, drawn, many, mutated
+from odd import Odd, dumped, target
 
 from specedit.engines.exact.engine import available
 from specedit.engines.huggingface.loading import open_huggingface
@@ -29,16 +29,10 @@ KEYS = (
     *("num_hidden_layers", "intermediate_size", "rms_norm_eps", "attention_bias", "eos_token_id"),
     *("quantization_config", "tie_word_embeddings", "auto_map", "mlp_bias", "hidden_act", "dtype"),
 )
-ROPE = st.dictionaries(
-    st.sampled_from(
-        [
-            *("rope_type", "type", "factor", "rope_theta", "low_freq_factor", "high_freq_factor"),
-            *("original_max_position_embeddings", "beta_fast", "beta_slow", "mscale", "truncate"),
-        ]
-    ),
-    JSON,
+ROPE = (
+    *("rope_type", "type", "factor", "rope_theta", "low_freq_factor", "high_freq_factor"),
+    *("original_max_position_embeddings", "beta_fast", "beta_slow", "mscale", "truncate"),
 )
-CONFIG = st.dictionaries(st.sampled_from(KEYS), JSON | ROPE, min_size=1, max_size=6)
 WORDS = {
     "version": "1.0",
     "added_tokens": [{"id": 3, "content": "<s>", "special": True}],
@@ -53,197 +47,157 @@ WORDS = {
 }
 
 # Templates put together from what templates are made of.
-NAMES = st.sampled_from(["messages", "m", "x", "n", "bos_token", "loop", "missing", "range", "n.x"])
-ATOMS = st.one_of(
-    NAMES,
-    st.sampled_from(["0", "1", "7", "10**9", "9**99", "'a'", "'\\n'", "[]", "{}", "none", "true"]),
-    st.sampled_from(
-        ["m.role", "m.content", "messages[0]", "loop.index", "loop.length", "caller()"]
-    ),
-    st.sampled_from(["''.__class__", "x.format", "namespace(x=[1])", "range(60000)", "dict(a=1)"]),
+ATOMS = (
+    *("messages", "m", "x", "n", "bos_token", "loop", "missing", "range", "n.x", "m.role"),
+    *("0", "1", "7", "10**9", "9**99", "'a'", "'\\n'", "[]", "{}", "none", "true", "caller()"),
+    *("m.content", "messages[0]", "loop.index", "loop.length", "''.__class__", "x.format"),
+    *("namespace(x=[1])", "range(60000)", "dict(a=1)"),
 )
-OPERATORS = st.sampled_from(
-    ["+", "-", "*", "/", "//", "%", "**", "~", "==", "<", "in", "and", "or"]
+OPERATORS = ("+", "-", "*", "/", "//", "%", "**", "~", "==", "<", "in", "and", "or")
+FILTERS = (
+    *("length", "upper", "trim", "list", "first", "last", "string", "int", "tojson", "e"),
+    *("items", "join", "sort", "unique", "safe", "reverse", "pprint", "_joined", "join(x)"),
+    *("indent(99999)", "round(9)", "center(9)", "batch(2)", "tojson(indent=x)", "_each(x)"),
+    *("sum(start=[])", "map('upper')", "selectattr('role')", "replace('a', x)"),
+    *("map(attribute='role')", "default(x, true)"),
 )
-FILTERS = st.sampled_from(
-    [
-        *("length", "upper", "trim", "list", "first", "last", "string", "int", "tojson", "e"),
-        *("items", "join", "sort", "unique", "safe", "reverse", "pprint", "_joined", "join(x)"),
-        *("indent(99999)", "round(9)", "center(9)", "batch(2)", "tojson(indent=x)", "_each(x)"),
-        *("sum(start=[])", "map('upper')", "selectattr('role')", "replace('a', x)"),
-        *("map(attribute='role')", "default(x, true)"),
-    ]
+METHODS = ("strip()", "split('a')", "replace('', x)", "join(x)", "items()", "center(10**9)")
+EXPRESSIONS = (
+    *("({0} {op} {1})", "({0}) | {filter}", "({0}).{method}", "[{0}, {1}]", "({0})[{1}:]"),
+    *("f({0})", "({0} if {1} else {0})", "({0}).append(1)"),
 )
-METHODS = st.sampled_from(
-    ["strip()", "split('a')", "replace('', x)", "join(x)", "items()", "center(10**9)", "append(1)"]
+SIMPLE = (
+    *("{{{{ {0} }}}}", "{{% set x = {0} %}}", "{{% set n.x = {0} %}}", "text\n", "<|im_start|>"),
+    *("{{% break %}}", "{{{{ m.content }}}}", "{{%"),
 )
-EXPRESSIONS: st.SearchStrategy[str] = st.recursive(
-    ATOMS,
-    lambda inner: st.one_of(
-        st.builds("({} {} {})".format, inner, OPERATORS, inner),
-        st.builds("({}) | {}".format, inner, FILTERS),
-        st.builds("({}).{}".format, inner, METHODS),
-        st.builds("[{}, {}]".format, inner, inner),
-        st.builds("({})[{}:]".format, inner, inner),
-        st.builds("f({})".format, inner),
-        st.builds("({} if {} else {})".format, inner, inner, inner),
-    ),
-    max_leaves=6,
-)
-STATEMENTS: st.SearchStrategy[str] = st.recursive(
-    st.one_of(
-        st.builds("{{{{ {} }}}}".format, EXPRESSIONS),
-        st.builds("{{% set x = {} %}}".format, EXPRESSIONS),
-        st.builds("{{% set n.x = {} %}}".format, EXPRESSIONS),
-        st.sampled_from(["text\n", "<|im_start|>", "{% break %}", "{{ m.content }}", "{%"]),
-    ),
-    lambda inner: st.one_of(
-        st.lists(inner, min_size=2, max_size=5).map("".join),
-        st.builds("{{% for m in {} %}}{}{{% endfor %}}".format, EXPRESSIONS, inner),
-        st.builds(
-            "{{% for m in messages recursive %}}{}{{{{ loop(x) }}}}{{% endfor %}}".format, inner
-        ),
-        st.builds("{{% if {} %}}{}{{% else %}}{}{{% endif %}}".format, EXPRESSIONS, inner, inner),
-        st.builds("{{% macro f(x) %}}{}{{% endmacro %}}".format, inner),
-        st.builds("{{% set x %}}{}{{% endset %}}".format, inner),
-        st.builds("{{% call f(x) %}}{}{{% endcall %}}".format, inner),
-        st.builds("{{% filter {} %}}{}{{% endfilter %}}".format, FILTERS, inner),
-        st.builds(lambda one, times: one * times, inner, st.sampled_from([2, 9, 40])),
-    ),
-    max_leaves=10,
+NESTED = (
+    "{0}{1}{0}",
+    "{{% for m in {expression} %}}{0}{{% endfor %}}",
+    "{{% for m in messages recursive %}}{0}{{{{ loop(x) }}}}{{% endfor %}}",
+    "{{% if {expression} %}}{0}{{% else %}}{1}{{% endif %}}",
+    "{{% macro f(x) %}}{0}{{% endmacro %}}",
+    "{{% set x %}}{0}{{% endset %}}",
+    "{{% call f(x) %}}{0}{{% endcall %}}",
+    "{{% filter {filter} %}}{0}{{% endfilter %}}",
 )
 NAMED = (
     "{% set n = namespace(x='a') %}{% set x = 'ab' %}{% set m = messages[0] %}"
     "{% macro f(x) %}{{ x }}{{ caller }}{% endmacro %}"
     "{% for m in messages %}{{ m.content }}{% endfor %}"
 )
-TEMPLATES = STATEMENTS | STATEMENTS.map(lambda body: NAMED + body)
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """A folder of each family, with its own configuration kept beside it."""
+def expression(odd: Odd, depth: int = 3) -> str:
+    if not depth or odd.random() < 0.3:
+        return odd.choice(ATOMS)
+    two = [expression(odd, depth - 1) for _ in range(2)]
+    words = {"op": odd.choice(OPERATORS), "filter": odd.choice(FILTERS)}
+    return odd.choice(EXPRESSIONS).format(*two, method=odd.choice(METHODS), **words)
+
+
+def statement(odd: Odd, depth: int = 3) -> str:
+    if not depth or odd.random() < 0.3:
+        return odd.choice(SIMPLE).format(expression(odd))
+    two = [statement(odd, depth - 1) for _ in range(2)]
+    words = {"expression": expression(odd), "filter": odd.choice(FILTERS)}
+    return odd.choice(NESTED).format(*two, **words) * odd.choice([1, 1, 1, 2, 9, 40])
+
+
+def template(odd: Odd) -> str:
+    return odd.choice([NAMED, ""]) + statement(odd)
+
+
+@cache
+def configurations() -> tuple[bytes, ...]:
+    """The configuration of a model of each family."""
     found = []
-    for number, family in enumerate(FAMILIES):
-        folder = tmp_path_factory.mktemp(f"model{number}")
-        save(family, folder, **SMALL, **HEADS)
-        (folder / "kept").write_bytes((folder / "config.json").read_bytes())
-        (folder / "tokenizer.json").write_text(json.dumps(WORDS), "utf-8")
-        found.append(folder)
-    return found
+    for family in FAMILIES:
+        with tempfile.TemporaryDirectory() as place:
+            save(family, Path(place), **SMALL, **HEADS)
+            found.append(Path(place, "config.json").read_bytes())
+            WEIGHTS[found[-1]] = Path(place, "model.safetensors").read_bytes()
+    return tuple(found)
 
 
-def opens_or_says_why(folder: Path) -> None:
-    files = ModelFiles("any", folder, "folder")
+WEIGHTS: dict[bytes, bytes] = {}  # by the configuration
+Files = dict[str, bytes]
+
+
+def whole(config: bytes) -> Files:
+    weights = {"config.json": config, "model.safetensors": WEIGHTS[config]}
+    return {**weights, "tokenizer.json": json.dumps(WORDS).encode()}
+
+
+def changes(odd: Odd) -> dict[str, Any]:
+    """Changes of a configuration."""
+    return odd.some(KEYS, lambda: odd.some(ROPE, odd.value) if odd.random() < 0.3 else odd.value())
+
+
+def any_files(odd: Odd) -> Files:
+    """The files of a folder, odd ones among them."""
+    files = whole(odd.choice(configurations()))
+    config, words, said = files["config.json"], files["tokenizer.json"], b"{}"
+    if odd.random() < 0.6:
+        config = dumped({**json.loads(config), **changes(odd)})
+    if odd.random() < 0.6:
+        words = dumped(WORDS | odd.some([*WORDS, "decoder", "truncation"], odd.value, 3))
+    if odd.random() < 0.6:
+        made = odd.value()
+        said = dumped({"chat_template": made, "bos_token": made, "add_bos_token": True})
+    made_of = {"config.json": config, "tokenizer.json": words, "tokenizer_config.json": said}
+    odd_ones = {n: odd.damaged(d) if odd.random() < 0.2 else d for n, d in made_of.items()}
+    return {**files, **odd_ones}
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(files: Files) -> Path:
+    for name, data in files.items():
+        Path(name).write_bytes(data)
+    return Path.cwd()
+
+
+def test_the_originals_are_models():
+    for config in configurations():
+        folder = written(whole(config))
+        assert architecture.of_folder(folder).layers == 1
+        assert vocabulary.of_folder(folder).encode("ab") == [2]
+
+
+@target(any_files, few=20, many=20_000)
+def test_any_folder_opens_or_says_why(files):
+    folder = written(files)
+    found = ModelFiles("any", folder, "folder")
     uses: list[Any] = [
         lambda: resolve.resolve(str(folder), home=folder),
-        lambda: check_usable(files),
+        lambda: check_usable(found),
         lambda: architecture.of_folder(folder),
         lambda: vocabulary.of_folder(folder).encode("ab a"),
         lambda: split(vocabulary.folder_template(folder) or CHATML, TURNS),
-        lambda: available(files),
+        lambda: available(found),
     ]
     for use in uses:
         with contextlib.suppress(ModelError):
             use()
 
 
-def configured(folder: Path, changes: dict[str, Any]) -> bytes:
-    return json.dumps({**json.loads((folder / "kept").read_bytes()), **changes}).encode()
-
-
-WORDS_CHANGED = st.dictionaries(
-    st.sampled_from([*WORDS, "decoder", "truncation"]), JSON, max_size=3
-).map(lambda more: json.dumps({**WORDS, **more}).encode())
-SAID = JSON.map(lambda one: {"chat_template": one, "bos_token": one, "add_bos_token": True}).map(
-    lambda said: json.dumps(said).encode()
-)
-
-
-def made_odd(data: st.DataObject, folders: list[Path]) -> Path:
-    """A folder with its files made odd."""
-    folder = data.draw(st.sampled_from(folders))
-    kept = (folder / "kept").read_bytes()
-    config = st.one_of(CONFIG.map(lambda changes: configured(folder, changes)), mutated(kept))
-    made = {
-        "config.json": data.draw(st.just(kept) | config),
-        "tokenizer.json": data.draw(WORDS_CHANGED | mutated(json.dumps(WORDS).encode())),
-        "tokenizer_config.json": data.draw(SAID | mutated(b"{}")),
-    }
-    for name, content in made.items():
-        (folder / name).write_bytes(content)
-    return folder
-
-
-def renders_or_says_why(template: str) -> None:
+@target(template, few=30, many=20_000)
+def test_any_template_renders_or_says_why(text):
     with contextlib.suppress(ModelError):
-        pieces = split(template, TURNS)
+        pieces = split(text, TURNS)
         assert sum(len(piece) for piece in pieces if isinstance(piece, str)) <= 1 << 20
 
 
-def test_the_originals_are_models(folders):
-    for folder in folders:
-        (folder / "config.json").write_bytes((folder / "kept").read_bytes())
-        (folder / "tokenizer.json").write_text(json.dumps(WORDS), "utf-8")
-        assert architecture.of_folder(folder).layers == 1
-        assert vocabulary.of_folder(folder).encode("ab") == [2]
+def configured(odd: Odd) -> Files:
+    files = whole(configurations()[-1])
+    config = {**json.loads(files["config.json"]), **changes(odd)}
+    return {**files, "config.json": dumped(config)}
 
 
-@SECONDS
-@given(data=st.data())
-def test_a_few_hundred_folders(data, folders):
-    opens_or_says_why(made_odd(data, folders))
-
-
-@SECONDS
-@given(template=TEMPLATES)
-def test_a_few_hundred_templates(template):
-    renders_or_says_why(template)
-
-
-@settings(SECONDS, max_examples=15)
-@given(data=st.data())
-def test_transformers_gets_no_further_with_an_odd_configuration(data, folders):
-    folder = folders[-1]
-    changes = data.draw(CONFIG)
-    (folder / "config.json").write_bytes(configured(folder, changes))
+@target(configured, few=8, many=2_000)
+def test_transformers_gets_no_further_with_an_odd_configuration(files):
     with contextlib.suppress(ModelError):
-        open_huggingface(ModelFiles("any", folder, "folder"), device="cpu")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json"])
-def test_a_hundred_thousand_folders(name, folders):
-    folder = folders[-1]
-    (folder / "config.json").write_bytes((folder / "kept").read_bytes())
-    (folder / "tokenizer.json").write_text(json.dumps(WORDS), "utf-8")
-    (folder / "tokenizer_config.json").unlink(missing_ok=True)
-    whole = {
-        "config.json": CONFIG.map(lambda changes: configured(folder, changes)),
-        "tokenizer.json": WORDS_CHANGED,
-        "tokenizer_config.json": SAID,
-    }
-
-    def check(data: bytes) -> None:
-        (folder / name).write_bytes(data)
-        opens_or_says_why(folder)
-
-    many(drawn(whole[name]), check)
-
-
-@pytest.mark.long
-def test_a_hundred_thousand_templates():
-    begin = [template.encode() for template in drawn(TEMPLATES)]
-    many(begin, lambda data: renders_or_says_why(data.decode("utf-8", "replace")))
-
-
-@pytest.mark.long
-def test_two_thousand_configurations_in_transformers(folders):
-    folder = folders[-1]
-
-    def check(data: bytes) -> None:
-        (folder / "config.json").write_bytes(data)
-        with contextlib.suppress(ModelError):
-            open_huggingface(ModelFiles("any", folder, "folder"), device="cpu")
-
-    many(drawn(CONFIG.map(lambda changes: configured(folder, changes))), check, 2_000)
+        open_huggingface(ModelFiles("any", written(files), "folder"), device="cpu")

@@ -45,10 +45,7 @@ def test_a_gguf_file_computes_what_the_folder_computes(family, tmp_path):
 @pytest.mark.parametrize("family", ["qwen2, grouped, tied", "qwen3, head norms", "llama, no bias"])
 @pytest.mark.parametrize(
     ("turning", "metadata"),
-    [
-        (YARN, GGUF_YARN),
-        (LINEAR, {"rope.scaling.type": "linear", "rope.scaling.factor": 2.5}),
-    ],
+    [(YARN, GGUF_YARN), (LINEAR, {"rope.scaling.type": "linear", "rope.scaling.factor": 2.5})],
     ids=["YaRN", "linear"],
 )
 def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
@@ -162,10 +159,7 @@ def test_a_hybrid_family_without_recurrent_layers_runs_on_the_exact_engine(tmp_p
             {"model_type": "mistral", "layer_types": None, "sliding_window": 512},
             "has a sliding window",
         ),
-        (
-            {"model_type": "ministral", "layer_types": ["sliding_attention"]},
-            "has a sliding window",
-        ),
+        ({"model_type": "ministral", "layer_types": ["sliding_attention"]}, "has a sliding window"),
         ({"num_local_experts": 8}, "has experts"),
         ({"position_embedding_type": None}, "has no RoPE"),
     ],

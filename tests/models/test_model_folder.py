@@ -230,10 +230,7 @@ def test_an_output_layer_that_is_missing_is_not_the_embedding(folder, tmp_path):
 @pytest.mark.parametrize(
     ("tensor", "message"),
     [
-        (
-            torch.zeros(204, 88, dtype=torch.float64),
-            "has type F64; the exact engine reads",
-        ),
+        (torch.zeros(204, 88, dtype=torch.float64), "has type F64; the exact engine reads"),
         (torch.zeros(2, 2), r"has the shape \(2, 2\), not"),
         (None, "has no tensor model"),
         (torch.full((204, 88), float("nan")), "not a number"),

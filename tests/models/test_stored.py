@@ -162,10 +162,7 @@ def test_a_damaged_form_of_the_tokenizer_is_made_again(how, tmp_path):
     expected = load_tokenizer(files)
     (kept,) = (store_path() / "converted").iterdir()
     sound = kept.read_bytes()
-    changed = (
-        sound.replace(b"qwen2", b"qwen3"),
-        sound[:-1] + b"?",
-    )
+    changed = (sound.replace(b"qwen2", b"qwen3"), sound[:-1] + b"?")
     for damaged in (DAMAGE[how], *changed, sound[:-1], sound + b"?"):
         kept.write_bytes(damaged)
         again = load_tokenizer(files)

@@ -111,6 +111,7 @@ def test_an_allocation_that_fails_is_an_error_and_not_a_bug(inside, monkeypatch)
 def test_the_table_marks_one_row_and_says_why():
     result = CliRunner().invoke(app, ["suggest"])
     assert result.exit_code == 0 and result.stdout.count(" *") == 1
+    assert result.stdout.count("16 % CanItEdit") == 1
     assert "research only" in result.stdout and "untested" in result.stdout
     assert "cores" in result.stderr
 
@@ -190,10 +191,6 @@ def test_a_machine_that_was_not_measured_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("SPECEDIT_HOME", str(tmp_path))
     result = CliRunner().invoke(app, ["suggest"])
     assert "as is usual on two cores" in result.stderr and "CanItEdit" in result.stderr
-
-
-def test_the_quality_of_the_default_is_shown():
-    assert CliRunner().invoke(app, ["suggest"]).stdout.count("16 % CanItEdit") == 1
 
 
 def test_of_experts_a_narrow_pass_reads_the_chosen_ones(measured):

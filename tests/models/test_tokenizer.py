@@ -98,10 +98,6 @@ def test_template_text_names_special_tokens(tokenizer):
     assert tokenizer.encode_template("int") == tokenizer.encode("int")
 
 
-def test_merges_are_used(tokenizer):
-    assert len(tokenizer.encode("int")) == 1
-
-
 def test_a_merge_of_what_is_not_a_token_is_named():
     with pytest.raises(ValueError, match="'in' of merge 'i n' is not a token"):
         vocabularies.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)

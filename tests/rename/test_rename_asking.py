@@ -1,18 +1,19 @@
 """What the model is asked in a rename: mentions that syntax cannot decide, and nothing else."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from case_files import cases
+from command_line import Specedit
 from hypothesis import given
 from hypothesis import strategies as st
+from one_edit import shown_in
 from renaming import MARK, MAX_SHOWN_CHARACTERS, Tree, planned
-from scripted_backend import Scripted, perform
-from scripted_engine import fenced
 
 from specedit.edit.job import Job
-from specedit.edit.report import Edit
 from specedit.files.source import read
 from specedit.settings import Settings
 
@@ -149,41 +150,41 @@ def long(fillers: int = 240) -> str:
     )
 
 
-def renamed(text: str, *pairs: tuple[str, str], **chosen: object) -> tuple[Edit, Scripted]:
-    """The Edit with a model that makes these replacements in what it is shown."""
+@pytest.fixture
+def renamed(script: Callable[..., Path], specedit: Specedit, tmp_path: Path) -> Any:
+    """The file after a rename by a model that makes these replacements, what the report says of
+    it, and what the model was shown."""
 
-    def answer(prompt: str) -> str:
-        block, closing = fenced(prompt.encode())
-        shown = block.decode()
-        for old, new in pairs:
-            shown = shown.replace(old, new)
-        return shown + closing.decode()
+    def rename(text: str, *pairs: tuple[str, str]) -> tuple[str, dict[str, Any], list[str]]:
+        path, prompts = tmp_path / "a.py", tmp_path / "prompts"
+        path.write_text(text)
+        prompts.write_text("")
+        script(replace=pairs, prompts=str(prompts), words=True)
+        done = specedit("rename", "username", "email", "a.py", "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr.decode()
+        (file,) = json.loads(done.stdout)["files"]
+        read = map(json.loads, prompts.read_text().splitlines())
+        return path.read_text(), file, [shown_in(prompt) for prompt in read]
 
-    backend = Scripted(answer)
-    edit = perform(plan(text, **chosen), backend, Settings(**chosen))  # type: ignore[arg-type]
-    assert isinstance(edit, Edit)
-    return edit, backend
-
-
-def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed():
-    edit, backend = renamed(long(), ("username", "email"))
-    assert edit.after.decode() == long().replace("username", "email")
-    (asked,) = backend.plans
-    assert "# the username, large" in asked.messages[-1].content
-    assert len(asked.messages[-1].content) < 1000
-    assert edit.figures.passes <= 3
-    kept, _ = renamed(long(), ("user.username", "user.email"))
-    assert kept.after.decode().count("username") == 1
+    return rename
 
 
-def test_what_does_not_fit_into_one_question_stays():
+def test_a_window_around_the_mention_is_shown_and_all_of_the_file_is_renamed(renamed):
+    text, file, (shown,) = renamed(long(), ("username", "email"))
+    assert text == long().replace("username", "email")
+    assert "# the username, large" in shown and len(shown) < 1000
+    assert file["passes"] <= 3
+    kept, *_ = renamed(long(), ("user.username", "user.email"))
+    assert kept.count("username") == 1
+
+
+def test_what_does_not_fit_into_one_question_stays(renamed):
     text = "".join(
         f"# the username of {n}{' x' * 40}\n\n\n\n\n\n\n\nx{n} = 1\n" for n in range(200)
     )
-    edit, backend = renamed(text + "username = 1\n", ("username", "email"))
-    asked = backend.plans[0].messages[-1].content
-    assert len(asked) < MAX_SHOWN_CHARACTERS + 1000
-    assert edit.after.count(b"username") == edit.mentions_left == 200 - asked.count("username of")
+    text, file, (shown,) = renamed(text + "username = 1\n", ("username", "email"))
+    assert len(shown) < MAX_SHOWN_CHARACTERS + 1000
+    assert text.count("username") == file["mentions_left"] == 200 - shown.count("username of")
 
 
 def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeypatch):
@@ -201,7 +202,6 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeyp
     assert len(shown) < len(names)
 
 
-def test_a_file_without_undecided_mentions_asks_nothing():
-    edit, backend = renamed("username = 1\nprint(username)  # see `username`\n")
-    assert edit.after == b"email = 1\nprint(email)  # see `email`\n"
-    assert backend.plans == []
+def test_a_file_without_undecided_mentions_asks_nothing(renamed):
+    text, _, shown = renamed("username = 1\nprint(username)  # see `username`\n")
+    assert (text, shown) == ("email = 1\nprint(email)  # see `email`\n", [])

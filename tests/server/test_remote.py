@@ -48,10 +48,7 @@ def answer(asked: RemoteBackend, of: Plan = PLAN) -> Answer:
     return asked.run(of, unreported)
 
 
-MESSAGES = [
-    {"role": "system", "content": "Be brief."},
-    {"role": "user", "content": "Change it."},
-]
+MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Change it."}]
 BASE = {"model": "m", "messages": MESSAGES, "stream": True, "temperature": 0.0}
 PREDICTION = {"type": "content", "content": "```python\na = 1\n```"}
 UNREASONED = {"chat_template_kwargs": {"enable_thinking": False}}

@@ -46,10 +46,7 @@ class Cloned:
 
 @pytest.fixture
 def cloned(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    script: Play,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Play, capfd: pytest.CaptureFixture[str]
 ) -> Iterator[Cloned]:
     """The scripted engine is the user's; a stranger listens."""
     script(replace=[["old", "new"]])

@@ -4,7 +4,7 @@ import json
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,16 +12,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import torch
+from drafting import answered
 from effort import ends, in_full, some
 from exact_models import kernels_here, save
 from git_repository import Repository
 from pathspec import GitIgnoreSpec
 
-from specedit.decode import Chunk
 from specedit.decode.cost import Curve
 from specedit.decode.drafters.heads_drafter import HeadsDrafter
-from specedit.decode.loop import decode
-from specedit.decode.width import Widths
 from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.engines.exact.guessing import Guesser
@@ -182,41 +180,32 @@ def test_heads_of_another_model_are_refused_by_name(tmp_path):
     assert "training.heads" in error.value.hint
 
 
-@pytest.mark.parametrize("keep", [0.0, 0.001, 0.02, 0.5, 0.999])
-def test_a_file_that_is_cut_off_is_refused(keep, tmp_path):
-    path = tmp_path / "h.safetensors"
-    written(path, fresh("chained"), "d" * 64)
-    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * keep)])
-    with pytest.raises(DamagedHeads, match=r"h\.safetensors"):
-        open_heads(path)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.003, 0.3, 0.99])
-def test_a_file_in_which_a_byte_is_another_is_refused(share, tmp_path):
-    path = tmp_path / "h.safetensors"
-    written(path, fresh("chained"), "d" * 64)
-    data = bytearray(path.read_bytes())
-    data[int(len(data) * share)] ^= 0x55
-    path.write_bytes(data)
-    with pytest.raises(DamagedHeads):
-        open_heads(path)
-
-
-def test_a_foreign_safetensors_file_is_refused(tmp_path):
-    path = tmp_path / "h.safetensors"
-    header = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header + b"\0" * 4)
-    with pytest.raises(DamagedHeads):
-        open_heads(path)
-
-
-@pytest.mark.parametrize("deep", ["[", '{"a":'])
-def test_a_header_that_is_nested_too_deep_is_refused(deep, tmp_path):
-    path = tmp_path / "h.safetensors"
-    header = (deep * 100_000).encode()
+def framed(header: bytes) -> bytes:
     header += b" " * (-(8 + len(header)) % 64)
-    path.write_bytes(struct.pack("<Q", len(header)) + header)
-    with pytest.raises(DamagedHeads, match="too deep"):
+    return struct.pack("<Q", len(header)) + header
+
+
+def flipped(data: bytes, share: float) -> bytes:
+    at = int(len(data) * share)
+    return data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :]
+
+
+FOREIGN = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    **{f"cut at {n}": lambda d, n=n: d[: int(len(d) * n)] for n in (0.0, 0.001, 0.02, 0.5, 0.999)},
+    **{f"a byte at {n}": lambda d, n=n: flipped(d, n) for n in (0.0, 0.001, 0.003, 0.3, 0.99)},
+    "foreign": lambda _: framed(FOREIGN) + b"\0" * 4,
+    "lists too deep": lambda _: framed(b"[" * 100_000),
+    "objects too deep": lambda _: framed(b'{"a":' * 100_000),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_or_foreign_file_is_refused(how, tmp_path):
+    path = tmp_path / "h.safetensors"
+    written(path, fresh("chained"), "d" * 64)
+    path.write_bytes(DAMAGE[how](path.read_bytes()))
+    with pytest.raises(DamagedHeads, match="too deep" if "deep" in how else r"h\.safetensors"):
         open_heads(path)
 
 
@@ -310,20 +299,9 @@ def test_training_goes_on_where_it_stopped(learnt, weights, tmp_path):
 def answer(
     engine: ExactEngine, drafters: list[Any], count: int = 60, prompt: Sequence[int] = (5, 6, 7)
 ) -> tuple[list[int], int]:
-    found: list[int] = []
-    passes = 0
-    for event in decode(
-        engine,
-        list(prompt),
-        drafters=drafters,
-        widths=Widths(Curve.line(0.1, 0.0001)),
-        ends=lambda id: False,
-        limit=count,
-    ):
-        if isinstance(event, Chunk):
-            found += event.tokens
-            passes += 1
-    return found, passes
+    curve = Curve.line(0.1, 0.0001)
+    found, _, chunks = answered(engine, prompt, drafters, curve=curve, limit=count, audit=False)
+    return found, len(chunks)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -347,19 +325,12 @@ def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_
     """Also where they are sure of themselves."""
     heads = written(tmp_path / "h.safetensors", fresh(kind), weights.source, sharpness)
     guesser = Guesser(engine.passes, heads)
-    curve, spent, ids = Curve.line(0.1, 0.01), 0.0, 0
-    for event in decode(
-        engine,
-        [5, 6, 7],
-        drafters=[HeadsDrafter(guesser)],
-        widths=Widths(curve),
-        ends=lambda id: False,
-        limit=80,
-    ):
-        if isinstance(event, Chunk):
-            spent += curve.seconds(event.width)
-            ids += len(event.tokens)
-    assert spent <= (1.05 * ids + 2) * curve.seconds(1)
+    curve = Curve.line(0.1, 0.01)
+    ids, _, chunks = answered(
+        engine, [5, 6, 7], [HeadsDrafter(guesser)], curve=curve, limit=80, audit=False
+    )
+    spent = sum(curve.seconds(chunk.width) for chunk in chunks)
+    assert spent <= (1.05 * len(ids) + 2) * curve.seconds(1)
 
 
 @in_full
@@ -442,11 +413,11 @@ def test_training_reads_answers_learns_and_continues(
 ):
     monkeypatch.setattr(reading, "ANSWER", 12)
     texts, folder = read_texts([repository]), HeadsFolder(tmp_path / "store", weights.source)
-    stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 1.0))
+    stages = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.5))
     assert {"read", "answer", "learn", "write"} <= {stage.what for stage in stages}
     first = open_heads(folder.file("chained")).about
     assert first.positions > first.answered > 0 and first.steps > 0 and first.texts > 0
-    again = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.5))
+    again = list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.2))
     assert again[-1].what == "write" and "from step" in next(
         stage.text for stage in again if stage.what == "learn"
     )
@@ -454,7 +425,7 @@ def test_training_reads_answers_learns_and_continues(
     assert second.steps > first.steps and second.positions >= first.positions
     assert folder.kinds() == ["chained"]
     folder.file("chained").write_bytes(b"damaged")
-    list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.5))
+    list(train.train(target(engine, weights), texts, folder, sizes("chained"), 0.2))
     heads = folder.open("chained", "small")
     assert heads is not None and heads.about.steps > 0
     score = evaluate(target(engine, weights), texts, heads, 500)

@@ -123,4 +123,4 @@ def test_an_answer_is_found_by_its_lines_when_a_part_was_not_applied():
         ("copied", "one\n"),
         (FREE, "three\n"),
     ]
-    assert placed.kinds(0, 5) == {}
+    assert placed.kinds(0, 5) == set()

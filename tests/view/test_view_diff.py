@@ -201,7 +201,7 @@ def test_lines_of_a_string_that_spans_several_keep_its_colour():
 def test_provenance_of_a_part_of_a_file_falls_on_its_lines():
     text = "before\n" + AFTER + "behind\n"
     placed = provenance().onto(text)
-    assert set(placed.kinds(0, len("before\n"))) == set()
+    assert placed.kinds(0, len("before\n")) == set()
     assert FREE in placed.kinds(len("before\n"), len(text))
 
 

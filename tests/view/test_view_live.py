@@ -99,11 +99,9 @@ class Screen:
 
 
 @contextmanager
-def display(
-    *files: str, width: int = 100, height: int = 24, compares: bool = False
-) -> Iterator[Screen]:
+def display(*files: str, width: int = 100, height: int = 24) -> Iterator[Screen]:
     to = terminal(width, height)
-    with Live(to, files, compares=compares) as live:
+    with Live(to, files) as live:
         yield Screen(to, live)
 
 
@@ -213,20 +211,6 @@ def test_the_progress_line(first, seconds, then, words, clock):
         shown = screen.line
     assert words in shown
     assert words or not shown.strip()
-
-
-@pytest.mark.parametrize(
-    ("compares", "again", "words"),
-    [
-        (False, [READY, *EVENTS[5:9]], "decoding, 8 tokens"),  # another question
-        (True, [READY, *EVENTS[5:9]], "decoding again without drafts, 8 tokens"),
-    ],
-)
-def test_a_second_answer_is_another_question_or_a_comparison(compares, again, words):
-    with display(compares=compares) as screen:
-        screen.emit(planned("a.py"))
-        feed(screen, "a.py", *EVENTS, *again)  # type: ignore[arg-type]
-        assert words in screen.line
 
 
 def test_an_answer_that_starts_over_is_counted_anew():

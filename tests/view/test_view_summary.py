@@ -90,12 +90,7 @@ def test_plain_decoding_has_no_acceptance():
 
 def test_verbose_is_a_table_of_every_figure():
     text = message(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
-    for words in (
-        "prompt tokens",
-        "182",
-        "108 of 185 (58%)",
-        "12 of 15 (80%)",
-    ):
+    for words in ("prompt tokens", "182", "108 of 185 (58%)", "12 of 15 (80%)"):
         assert words in text
     pace = next(line for line in text.splitlines() if line.startswith("tokens per second"))
     assert pace.split()[-1] == f"{FIGURES.completion / FIGURES.decode_s:.1f}"

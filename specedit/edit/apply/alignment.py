@@ -1,12 +1,11 @@
 """Lay the lines of a snippet along the lines of a file: the best order-preserving alignment.
 
 A snippet is a sequence of chunks. Within a chunk, file lines between two matched lines are dropped
-and chunk lines between them are new; before the first and after the last matched line of a chunk
-nothing is dropped. Between chunks every file line stays. A chunk ends where the snippet leaves out
-lines, or where one of its own lines may stand for others.
+and chunk lines between them are new. Between chunks, and before the first and after the last
+matched line of one, every file line stays. A chunk ends where the snippet leaves out lines, or
+where one of its own lines may stand for others.
 
-Scores are additive, so the best alignment through every pair of lines comes from one pass over the
-lines in each direction. An alignment is as sure as its margin over the best one with another text.
+Scores are additive: a pass in each direction gives the best alignment through each pair of lines.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ from specedit.files.git import is_inside, real, top_of
 from specedit.files.source import Source
 from specedit.files.stored import is_of
 from specedit.settings import Settings
-from specedit.syntax import trees
 from specedit.syntax.languages import BY_NAME, Language, language_of
 from specedit.syntax.lines import opcodes
 from specedit.syntax.work import Check, limited, wanted
@@ -46,11 +45,11 @@ def merge_parts(
     done: list[Splice] = []
     refused: list[Ambiguity] = []
     if hunks:
-        done, refused = splices(hunks, FileIndex(lines), lambda: trees.symbols(text, language))
+        done, refused = splices(hunks, FileIndex(lines))
         lines = joined(lines, done)
     exact = all(splice.how == "exact" for splice in done)
     if refused and 1 < len(hunks) <= MOST_IN_TURN and all(hunk.text for hunk in hunks):
-        later = in_turn(hunks, before, lambda body: trees.symbols(f"{body}{end}", language))
+        later = in_turn(hunks, before)
         if later is not None:
             lines, exact, refused = later, True, []
     for snippet in (part for part in parts if isinstance(part, Snippet)):

@@ -2,12 +2,8 @@
 
 A part is a `ChangeHunk` (of SEARCH/REPLACE blocks, diffs and agents' editing tools) or a `Snippet`
 (code with elisions, or whole definitions). A tool's call is JSON with an old and a new text, or
-code:
-
-    {"file_path": "app.py", "old_string": "return 1", "new_string": "return 2"}
-
-Agents name the fields in many ways, put several edits of a file into a list, and wrap a call into a
-message. The old text need not be whole lines (`hunks` extends it).
+code; agents name the fields in many ways, put several edits into a list, and wrap calls into
+messages. The old text need not be whole lines (`hunks` extends it).
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ _REPLACE = re.compile(
 )
 _START_LINE = re.compile(r"\s*:(?:start|end)_line:\s*(\d{1,9})\s*")
 _FENCE = re.compile(r"\s*(?P<run>`{3,}|~{3,})\s*(?P<info>[^`]*?)\s*")
-_HUNK = re.compile(r"@@+(?: *-(\d{1,9})(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?(?P<section>.*)")
+_HUNK = re.compile(r"@@+(?: *-(\d{1,9})(?:,\d+)? *\+\d+(?:,\d+)? *@@+)?.*")
 _OLD_FILE = re.compile(r"--- (?P<path>[^\t\n]+)")
 _NEW_FILE = re.compile(r"\+\+\+ (?P<path>[^\t\n]+)")
 _MOVED = "*** Move to: "
@@ -93,7 +89,6 @@ class ChangeHunk:
 
     lines: tuple[tuple[str, str], ...]  # sign, text
     line: int | None = None  # where it says that its old side begins
-    section: str = ""  # the definition that its header names
     numbered: bool = False  # `line` is of a diff, not of a tool that shows numbers
     bare: tuple[tuple[str, str], ...] | None = None  # `lines`, if context has no sign's column
     text: tuple[str, str] | None = None  # old and new, where the old one may be part of a line
@@ -295,8 +290,7 @@ def _diff(lines: Sequence[str]) -> Iterator[FileChange]:
         if any(sign in "+-" for sign, _ in hunk):
             assert head is not None
             line = int(head[1]) if head[1] else None
-            section = head["section"].strip()
-            part = ChangeHunk(tuple(hunk), line, section.strip("@ "), numbered=line is not None)
+            part = ChangeHunk(tuple(hunk), line, numbered=line is not None)
             other = tuple(bare[: len(hunk)])
             yield replace(file, parts=(replace(part, bare=other if other != part.lines else None),))
         hunk, bare = [], []

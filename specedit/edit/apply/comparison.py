@@ -117,12 +117,12 @@ class Comparison:
         self.defined = [definition for definition in every if definition.kind != VALUE]
         self._holders = {child: holder for holder in every for child in holder.children}
         self._index = FileIndex(file)
-        own, pairs = self._apart(snippet_definitions(shown, language), shown.lines, every)
+        own, pairs = self._apart(snippet_definitions(shown, language), every)
         rows = self._index.rows(2)
         whole = [a for a in own if a in pairs or LEFT_OUT not in shown.kinds[a.top : a.last]]
         loose = set(range(len(shown.lines))) - {n for a in whole for n in range(a.top, a.last)}
         pairs = {a: b for a, b in pairs.items() if not self._torn(a, b, shown, loose)}
-        if not all(continuous(*pair, shown, file, rows, language) for pair in pairs.items()):
+        if not all(continuous(*pair, shown, rows, language) for pair in pairs.items()):
             own, pairs = (), {}  # its lines are of several definitions
         self.lines = reindented(shown, own, pairs, self._index)  # the snippet's, as the file's
         self._whole: dict[int, tuple[Definition, int]] = {}  # first line: definition, its begin
@@ -139,19 +139,19 @@ class Comparison:
         return {n: at[row.column] for n, row in enumerate(self.rows) if row.column in at}
 
     def _apart(
-        self, own: Sequence[Definition], lines: Sequence[str], every: Sequence[Definition]
+        self, own: Sequence[Definition], every: Sequence[Definition]
     ) -> tuple[Sequence[Definition], Pairs]:
         """The snippet's definitions, and the file's for which they stand. One that stands for the
         holder of another's is read as lines with its members."""
         while True:
-            pairs, _ = paired(own, every, lines, self.file, self.language, self._holders)
+            pairs, _ = paired(own, every, self.language, self._holders)
             spans = sorted(
                 ((old.first, -old.last, shown) for shown, old in pairs.items()),
                 key=lambda span: span[:2],
             )
             outer = {shown for (_, last, shown), (first, *_) in pairwise(spans) if first < -last}
             if not outer:
-                return own, self._paired(own, every, lines, self._holders)
+                return own, self._paired(own, every, self._holders)
             own = [
                 part
                 for definition in own
@@ -169,13 +169,9 @@ class Comparison:
         )
 
     def _paired(
-        self,
-        own: Sequence[Definition],
-        old: Sequence[Definition],
-        lines: Sequence[str],
-        members: Pairs | None = None,
+        self, own: Sequence[Definition], old: Sequence[Definition], members: Pairs | None = None
     ) -> Pairs:
-        pairs, unsure = paired(own, old, lines, self.file, self.language, members)
+        pairs, unsure = paired(own, old, self.language, members)
         holders = {self._holders.get(old) for old in pairs.values()}
         for definition, others in unsure:
             here = [other for other in others if self._holders.get(other) in holders]
@@ -184,7 +180,7 @@ class Comparison:
             elif definition.kind != VALUE:
                 reason = f"may be one of {len(others)} definitions of this name"
                 hint = "show the line that its holder begins with"
-                self._refuse(lines[definition.first], reason, others, hint)
+                self._refuse(definition.head, reason, others, hint)
         return pairs
 
     def _refuse(self, line: str, reason: str, definitions: Sequence[Definition], hint: str) -> None:
@@ -263,7 +259,7 @@ class Comparison:
         """The rows of a definition that the file has."""
         begin = self._begin(own, old)
         solid = own.kind != VALUE
-        inner = self._paired(own.children, old.children, self.lines)
+        inner = self._paired(own.children, old.children)
         if not any(self._kinds[own.top : own.last]) and not self._misses(own, old, inner):
             self._whole[old.top] = (old, begin)
             lines, key = tuple(self.lines[own.top : own.last]), (WHOLE, old.first)
@@ -302,8 +298,7 @@ class Comparison:
         attributes as far as the snippet shows them."""
         if own.top == own.first:
             return old.first
-        first = self.lines[own.top].strip()
-        above = [line.strip() for line in self.file[old.top : old.first]]
+        first, above = own.remark[0], old.remark
         return old.top + (above.index(first) if first in above else 0)
 
     def _misses(self, own: Definition, old: Definition, pairs: Pairs) -> bool:
@@ -379,7 +374,7 @@ class Comparison:
         """The definitions of a name; of several, those whose first lines have most of the names."""
         spend(5 * len(definitions))
         found = [definition for definition in definitions if name in self._names(definition)]
-        heads = [len(words_of_lines([self.file[other.first]]) & names) for other in found]
+        heads = [len(words_of_lines([other.head]) & names) for other in found]
         most = max(heads, default=0)
         return [other for other, head in zip(found, heads, strict=True) if head == most]
 
@@ -437,7 +432,7 @@ class Comparison:
             member
             for member in members
             if member.kind in (TYPE, SPACE)
-            and any(len(margin(self.file[child.first])) == depth for child in member.children)
+            and any(len(margin(child.head)) == depth for child in member.children)
         ]
         shown = [definition for definition in inside if self.shown & set(definition.walk())]
         return shown or inside

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from specedit.edit.apply.lines import (
     FileIndex,
@@ -49,14 +49,29 @@ _FUNCTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A definition, its lines [first, last) from 0; `top`: its comments and attributes begin."""
+    """A definition, its lines [first, last) of a text, from 0; `top`: its comments and attributes
+    begin."""
 
     name: str
     kind: str
     first: int
     last: int
     top: int
+    text: Sequence[str] = field(compare=False, repr=False)
     children: tuple[Definition, ...] = ()
+
+    @property
+    def head(self) -> str:
+        return self.text[self.first]
+
+    @property
+    def body(self) -> Sequence[str]:
+        return self.text[self.first + 1 : self.last]
+
+    @property
+    def remark(self) -> list[str]:
+        """The lines above it that belong to it, without indentation."""
+        return [line.strip() for line in self.text[self.top : self.first]]
 
     def walk(self) -> Iterator[Definition]:
         yield self
@@ -123,7 +138,7 @@ def _tree(
             name = re.compile(rf"(?<![\w$]){re.escape(symbol.own_name)}(?![\w$])")
             named = (n for n in range(first, last) if name.search(lines[n]))
             first = next((n for n in named if not is_remark(lines[n])), first)
-        spans.append(Definition(symbol.name, group, first, last, top))
+        spans.append(Definition(symbol.name, group, first, last, top, lines))
     return _nested(deque(sorted(spans, key=lambda span: (span.first, -span.last))), 1 << 30)
 
 
@@ -185,8 +200,6 @@ Pairs = dict[Definition, Definition]  # the snippet's definitions, and the file'
 def paired(
     own: Sequence[Definition],
     old: Sequence[Definition],
-    lines: Sequence[str],
-    file: Sequence[str],
     language: Language | None,
     members: Mapping[Definition, Definition] | None = None,
 ) -> tuple[Pairs, list[tuple[Definition, list[Definition]]]]:
@@ -201,17 +214,16 @@ def paired(
         by_name.setdefault((other.name, other.kind), []).append(other)
 
     def candidates(definition: Definition) -> list[Definition]:
-        takes = _takes_holder(lines, definition)
+        takes = _takes_holder(definition)
         return [
             other
             for other in by_name.get((definition.name, definition.kind), ())
-            if other not in (members or {}) or takes in (None, _takes_holder(file, other))
+            if other not in (members or {}) or takes in (None, _takes_holder(other))
         ]
 
     for definition in own:  # equal first lines first
-        head = lines[definition.first].strip()
         named = [other for other in candidates(definition) if other not in taken]
-        equal = [other for other in named if file[other.first].strip() == head]
+        equal = [other for other in named if other.head.strip() == definition.head.strip()]
         if len(equal) == 1:
             pairs[definition] = equal[0]
             taken.add(equal[0])
@@ -220,12 +232,10 @@ def paired(
         overloads = overloaded and definition.kind == CALLED
         named = candidates(definition)
         left = [other for other in named if other not in taken]
-        if overloads:
-            left = [other for other in left if _in_order(definition, other, pairs)]
-        rates = {other: _alike(definition, other, lines, file, overloads) for other in left}
+        rates = {other: _alike(definition, other, overloads) for other in left}
         left.sort(key=lambda other: (-rates[other], other.first))
         rated = [rates[other] for other in left]
-        if not named and (moved := _with_holder(definition, old, lines, file)):
+        if not named and (moved := _with_holder(definition, old)):
             pairs[definition] = moved
             taken.add(moved)
         elif not rated or (rated[0] == 0 and (overloads or len(named) > 1)):
@@ -238,45 +248,31 @@ def paired(
     return dict(sorted(pairs.items(), key=lambda pair: pair[0].first)), unsure
 
 
-def _with_holder(
-    own: Definition, old: Sequence[Definition], lines: Sequence[str], file: Sequence[str]
-) -> Definition | None:
+def _with_holder(own: Definition, old: Sequence[Definition]) -> Definition | None:
     """The one definition with a holder in place of none, or none in place of one, as of a Go
     function that becomes a method, with the comment above as far as one is shown."""
-    remark = [line.strip() for line in lines[own.top : own.first]]
     found = [
         other
         for other in old
         if own.kind == other.kind == CALLED
         and (own.name.endswith(f".{other.name}") or other.name.endswith(f".{own.name}"))
-        and (not remark or remark == [line.strip() for line in file[other.top : other.first]])
-        and rewritten(own, other, lines, file)
+        and own.remark in ([], other.remark)
+        and rewritten(own, other)
     ]
     return found[0] if len(found) == 1 else None
 
 
-def rewritten(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> bool:
+def rewritten(own: Definition, old: Definition) -> bool:
     """Whether two functions have most of their text in common."""
     if max(own.last - own.first, old.last - old.first) > LONGEST:
-        return share_of(own, old, lines, file) >= ENOUGH
-    texts = lines[own.first + 1 : own.last], file[old.first + 1 : old.last]
-    return likeness(*map("".join, texts)) >= MOSTLY
-
-
-def _in_order(own: Definition, old: Definition, pairs: Mapping[Definition, Definition]) -> bool:
-    """Whether a pair would be in the order of those before that have its name."""
-    return all(
-        (one.first < own.first) == (other.first < old.first)
-        for one, other in pairs.items()
-        if one.name == own.name
-    )
+        return share_of(own, old) >= ENOUGH
+    return likeness("".join(own.body), "".join(old.body)) >= MOSTLY
 
 
 def continuous(
     own: Definition,
     old: Definition,
     shown: ShownLines,
-    file: Sequence[str],
     rows: Mapping[str, Sequence[int]],
     language: Language | None,
 ) -> bool:
@@ -293,17 +289,15 @@ def continuous(
         if inside and sum(inside) * 2 < len(inside):
             return False
         begin = end + 1
-    pairs, _ = paired(own.children, old.children, shown.lines, file, language)
-    return all(continuous(*pair, shown, file, rows, language) for pair in pairs.items())
+    pairs, _ = paired(own.children, old.children, language)
+    return all(continuous(*pair, shown, rows, language) for pair in pairs.items())
 
 
-def _alike(
-    own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str], overload: bool
-) -> float:
+def _alike(own: Definition, old: Definition, overload: bool) -> float:
     """How alike two definitions of one name are; 0 where they share neither a first line nor some
     of the others. Of an overload, parameters are added to the first line or taken out."""
-    heads = lines[own.first], file[old.first]
-    head, share = likeness(*heads), share_of(own, old, lines, file)
+    heads = own.head, old.head
+    head, share = likeness(*heads), share_of(own, old)
     same = not overload or head >= OVERLOAD or same_line(*heads) or _same_parameters(*heads)
     return head + share if (head >= SAME_HEAD and same) or share >= ENOUGH else 0.0
 
@@ -314,17 +308,17 @@ def _same_parameters(one: str, other: str) -> bool:
     return ")" in own and own == theirs
 
 
-def share_of(own: Definition, old: Definition, lines: Sequence[str], file: Sequence[str]) -> float:
+def share_of(own: Definition, old: Definition) -> float:
     """How much of the shorter of two definitions is in the other one."""
-    texts = lines[own.first : own.last], file[old.first : old.last]
+    texts = [one.text[one.first : one.last] for one in (own, old)]
     ours, theirs = (Counter(line.strip() for line in text if weight(line) == 1) for text in texts)
     return (ours & theirs).total() / max(1, min(ours.total(), theirs.total()))
 
 
-def _takes_holder(lines: Sequence[str], definition: Definition) -> bool | None:
+def _takes_holder(definition: Definition) -> bool | None:
     """Whether a function's parameters begin with its holder, as a method's in Python and Rust; None
     for what is not a function of these languages."""
-    head = _FUNCTION.match(" ".join(lines[definition.first : definition.first + 2]))
+    head = _FUNCTION.match(" ".join(definition.text[definition.first : definition.first + 2]))
     return None if head is None else bool(head["holder"])
 
 
@@ -344,10 +338,7 @@ def reindented(
     lines = list(shown.lines)
     solid = [other for other in own if other in pairs or other.kind != VALUE]
     covered = {n for definition in solid for n in range(definition.top, definition.last)}
-    shifts = {
-        definition: Margins(_pairs(shown.lines, definition, old, index))
-        for definition, old in pairs.items()
-    }
+    shifts = {definition: Margins(_pairs(definition, old)) for definition, old in pairs.items()}
     last: Margins | None = None
     for definition in solid:
         change = shifts.get(definition, last)
@@ -356,7 +347,7 @@ def reindented(
         if change is None or change.same:
             continue
         last = change
-        deep = _literal(shown.lines, definition, pairs.get(definition), index)
+        deep = _literal(definition, pairs.get(definition))
         for n in range(definition.top, definition.last):
             if deep is None or len(margin(lines[n])) < deep:
                 lines[n] = change.applied(lines[n])
@@ -369,33 +360,29 @@ def reindented(
     return lines
 
 
-def _literal(
-    lines: Sequence[str], own: Definition, old: Definition | None, index: FileIndex
-) -> int | None:
+def _literal(own: Definition, old: Definition | None) -> int | None:
     """From which indentation on a definition's lines are as deep as the file's, where its first
     line is not."""
-    if old is None or margin(lines[own.first]) == margin(index.lines[old.first]):
+    if old is None or margin(own.head) == margin(old.head):
         return None
-    inside = set(index.lines[old.first + 1 : old.last])
-    deeper = [line for line in lines[own.first + 1 : own.last] if weight(line) >= 0.6]
-    change = Margins([(lines[own.first], index.lines[old.first])])
-    depth = len(margin(index.lines[old.first]))
+    inside = set(old.body)
+    deeper = [line for line in own.body if weight(line) >= 0.6]
+    change = Margins([(own.head, old.head)])
+    depth = len(margin(old.head))
     equal = sum(line in inside and len(margin(line)) > depth for line in deeper)
     return depth if equal > sum(change.applied(line) in inside for line in deeper) else None
 
 
-def _pairs(
-    lines: Sequence[str], own: Definition, old: Definition, index: FileIndex
-) -> list[tuple[str, str]]:
+def _pairs(own: Definition, old: Definition) -> list[tuple[str, str]]:
     """First lines, and equal ones where the file indents with another character, or by another
     number of them for each level."""
-    head = (lines[own.first], index.lines[old.first])
+    head = (own.head, old.head)
     inside: dict[str, set[str]] = {}
-    for row in range(old.first, old.last):
-        inside.setdefault(index.lines[row].strip(), set()).add(index.lines[row])
+    for line in (old.head, *old.body):
+        inside.setdefault(line.strip(), set()).add(line)
     equal = [
         (line, next(iter(inside[line.strip()])))
-        for line in lines[own.first + 1 : own.last]
+        for line in own.body
         if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6
     ]
     deeper = [(a, b) for a, b in equal if margin(a) and margin(b)]

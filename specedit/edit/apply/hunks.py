@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice, pairwise
 
 from specedit.edit.apply.alignment import NEVER, NO, AlignedLine, Aligner, Costs
 from specedit.edit.apply.change import ChangeHunk, replace_hunk
 from specedit.edit.apply.lines import KEYS, Ambiguity, FileIndex, Margins, margin, squeezed, weight
 from specedit.syntax.lines import places_of
-from specedit.syntax.outline import Symbol
 from specedit.syntax.work import spend
 
 MAX_ALTERNATIVES = 40  # alternatives that are looked at
@@ -24,9 +22,6 @@ MAX_LISTED_PLACES = 8  # places that a message lists
 MISSING = "its lines are not in the file"
 QUOTE = "quote the lines as the file has them"
 NO_CONTEXT = "it shows no line of the file, so nothing says where it belongs"
-
-
-Symbols = Callable[[], Sequence[Symbol]]  # of the file
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +60,11 @@ def joined(lines: Sequence[str], splices: Sequence[Splice]) -> list[str]:
     return [*result, *lines[at:]]
 
 
-def splices(
-    hunks: Sequence[ChangeHunk], index: FileIndex, symbols: Symbols
-) -> tuple[list[Splice], list[Ambiguity]]:
+def splices(hunks: Sequence[ChangeHunk], index: FileIndex) -> tuple[list[Splice], list[Ambiguity]]:
     """The replaced lines of each hunk, and the hunks without one place."""
     hunks = [_of_whole_lines(_with_margins(hunk, index), index) for hunk in hunks]
     places = [_places(hunk, index) for hunk in hunks]
-    places = _decided(hunks, places, index, symbols)
+    places = _decided(hunks, places)
     done: list[Splice] = []
     doubts: list[Ambiguity] = []
     for hunk, found in zip(hunks, places, strict=True):
@@ -90,14 +83,12 @@ def splices(
     return ordered, doubts
 
 
-def in_turn(
-    hunks: Sequence[ChangeHunk], lines: Sequence[str], symbols: Callable[[str], Sequence[Symbol]]
-) -> list[str] | None:
+def in_turn(hunks: Sequence[ChangeHunk], lines: Sequence[str]) -> list[str] | None:
     """The lines after one hunk after the other, each of which may quote what those before it made;
     None where one has no single place that is exact."""
     for hunk in dict.fromkeys(hunks):
         index = FileIndex(lines)
-        done, doubts = splices([hunk], index, partial(symbols, index.text))
+        done, doubts = splices([hunk], index)
         if doubts or any(splice.how != "exact" for splice in done):
             return None
         lines = joined(lines, done)
@@ -214,17 +205,10 @@ def _distinct(hunk: ChangeHunk, places: Sequence[HunkPlace], index: FileIndex) -
 
 
 def _decided(
-    hunks: Sequence[ChangeHunk],
-    places: Sequence[list[HunkPlace]],
-    index: FileIndex,
-    symbols: Symbols,
+    hunks: Sequence[ChangeHunk], places: Sequence[list[HunkPlace]]
 ) -> list[list[HunkPlace]]:
-    """The places that header, order and line numbers leave."""
+    """The places that order and line numbers leave."""
     result = [list(found) for found in places]
-    for hunk, found in zip(hunks, result, strict=True):
-        if len(found) > 1 and hunk.section:
-            kept = [place for place in found if _in_section(place, hunk, index, symbols())]
-            found[:] = kept or found
     _by_order(hunks, result)
     shifts = {
         found[0].first - hunk.line
@@ -251,23 +235,6 @@ def _by_order(hunks: Sequence[ChangeHunk], places: list[list[HunkPlace]]) -> Non
     for found in reversed(places):
         found[:] = [place for place in found if place.last < high or len(found) == 1] or found
         high = found[0].first if len(found) == 1 else high
-
-
-def _in_section(
-    place: HunkPlace, hunk: ChangeHunk, index: FileIndex, symbols: Sequence[Symbol]
-) -> bool:
-    """Whether the last definition that begins above a place is the one that the header names."""
-    wanted = squeezed(hunk.section)
-    above = [symbol for symbol in symbols if symbol.first_line <= place.first]
-    inside = [symbol for symbol in above if symbol.last_line > place.first]
-    for symbol in [*above[-1:], *inside]:
-        head = index.lines[symbol.first_line - 1 : symbol.first_line + 3]
-        if any(wanted and squeezed(line).startswith(wanted[:70]) for line in head):
-            return True
-        names = symbol.name, symbol.qualified
-        if re.fullmatch(r"[\w.]+", hunk.section) and hunk.section in names:
-            return True
-    return False
 
 
 def _spliced(hunk: ChangeHunk, found: Sequence[HunkPlace], index: FileIndex) -> Splice | Ambiguity:

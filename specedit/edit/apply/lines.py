@@ -184,12 +184,6 @@ def same_line(one: str, other: str) -> bool:
     )
 
 
-def same_call(one: str, other: str) -> bool:
-    """Whether two lines are one call with another last argument."""
-    heads = [squeezed(line).rpartition(",")[0] for line in (one, other)]
-    return heads[0] == heads[1] and "(" in heads[0]
-
-
 def sets_again(line: str, other: str) -> bool:
     """Whether a line sets a name by what it is, so that it may follow one that sets it, too."""
     name, sign, value = line.partition("=")
@@ -313,6 +307,6 @@ class Likeness:
         result: list[tuple[int, float]] = []
         for _, _, text in candidates:
             ratio = likeness(line, text)
-            if ratio >= MIN_LIKENESS or same_line(line, text) or same_call(line, text):
+            if ratio >= MIN_LIKENESS or same_line(line, text):
                 result += [(row, ratio) for row in texts[text]]
         return result

@@ -287,12 +287,12 @@ def _lost(merge: Merge) -> Iterator[RuleMatch]:
     found = list(_paths(merge.now))
     left: dict[tuple[str, ...], dict[int, str]] = {}  # first lines of those that are there
     for path, definition in found:
-        left.setdefault(path, {})[definition.first] = new[definition.first].strip()
+        left.setdefault(path, {})[definition.first] = definition.head.strip()
     had = list(_paths(merge.old))
     paths = Counter(path for path, _ in had)
     other = []  # those with another first line
     for path, definition in had:
-        rest, head = left.get(path, {}), file[definition.first].strip()
+        rest, head = left.get(path, {}), definition.head.strip()
         same = next((n for n, line in rest.items() if line == head), None)
         if same is None:
             other.append((path, definition, head))
@@ -320,7 +320,7 @@ def _lost(merge: Merge) -> Iterator[RuleMatch]:
         kept = value and (definition.name in shown or path in left or definition.name not in used)
         if gone or kept or definition in comparison.removed:
             continue
-        now = next((now for now in renamed if _continues(definition, now, file, new)), None)
+        now = next((now for now in renamed if _continues(definition, now)), None)
         if now is not None:
             renamed.remove(now)
             continue
@@ -328,14 +328,13 @@ def _lost(merge: Merge) -> Iterator[RuleMatch]:
         yield RuleMatch(head, ((definition.first + 1, definition.last),), words)
 
 
-def _continues(old: Definition, new: Definition, file: Sequence[str], lines: Sequence[str]) -> bool:
+def _continues(old: Definition, new: Definition) -> bool:
     """Whether a definition has another name now, and its lines."""
     if old.kind != new.kind:
         return False
     if f".{old.name}".endswith(f".{new.name}") or f".{new.name}".endswith(f".{old.name}"):
-        return old.name != new.name and rewritten(new, old, lines, file)
-    before = Counter(line for line in file[old.first + 1 : old.last] if weight(line) == 1)
-    after = Counter(line for line in lines[new.first + 1 : new.last] if weight(line) == 1)
+        return old.name != new.name and rewritten(new, old)
+    before, after = (Counter(x for x in one.body if weight(x) == 1) for one in (old, new))
     same = (before & after).total()
     return same > 0 and 2 * same >= max(before.total(), after.total())
 
@@ -359,9 +358,9 @@ def _doubled(merge: Merge) -> Iterator[RuleMatch]:
     for (holder, name), new in now:
         for other, old in stay.get(name, ()) if (holder, name) not in had else ():
             called = new.kind == old.kind == CALLED and bool(other) != bool(holder)
-            if called and rewritten(new, old, merge.new, merge.file):
+            if called and rewritten(new, old):
                 place = ((old.first + 1, old.last),)
-                yield RuleMatch(merge.new[new.first], place, {"name": old.name})
+                yield RuleMatch(new.head, place, {"name": old.name})
 
 
 def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[tuple[str, str], Definition]]:
@@ -426,11 +425,7 @@ def _partial(merge: Merge) -> Iterator[RuleMatch]:
 def _repeated(merge: Merge) -> Iterator[RuleMatch]:
     """New definitions with the lines of one that would stay: either may be what is meant."""
     gone = merge.comparison.shown | merge.comparison.removed
-    bodies = {
-        tuple(_solid(merge.file[old.first + 1 : old.last])): old
-        for old in merge.comparison.defined
-        if old not in gone
-    }
+    bodies = {tuple(_solid(old.body)): old for old in merge.comparison.defined if old not in gone}
     for row in merge.rows:
         old = bodies.get(tuple(_solid(row.lines[1:]))) if row.part == NEW else None
         if old is not None and any(weight(line) == 1 for line in row.lines[1:]):

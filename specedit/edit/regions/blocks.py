@@ -1,17 +1,13 @@
 """A file as blocks: consecutive parts that an edit may be about, together all of its lines.
 
-A block is a definition's own lines with the comments above it. A long one is cut at blank lines.
-Lines outside of definitions are blocks of their own, and so is the comment that a file begins with:
-a model that writes the imports anew easily drops a licence.
-
-The outline is what the model reads when it is asked which blocks are meant: a line for each, with
-its name and how it begins. A name in its answer that is not in the outline counts for nothing.
+A block is a definition's own lines with the comments above it; a long one is cut at blank lines.
+Other lines are blocks of their own, and so is the comment that a file begins with: a model that
+writes the imports anew easily drops a licence. The outline has a line for each, for the model to
+read; a name in its answer that is not in the outline counts for nothing.
 
 The targets are blocks that exact evidence points at: definitions that the instruction names, in any
 language of the world, and the places of a text that it quotes. A word counts as a name where it is
-written as only a name is: in backticks, as a call, with what holds it, with an underscore, a digit
-or an inner capital, in capitals, as a type of the file, or before a colon at the beginning. What
-the instruction says about a name is not read.
+written as only a name is (`NamedPath.is_code`).
 """
 
 from __future__ import annotations
@@ -279,10 +275,9 @@ def paths_in(instruction: str) -> Iterator[NamedPath]:
 
 
 def definitions_named(symbols: Sequence[Symbol], instruction: str) -> list[Symbol]:
-    """The definitions that an instruction names outright, in the file's order: the functions that
-    it says the change is in, else every definition that is written as a name. Where one is, plain
-    words that are the name of another one count too, but not as functions where only values are
-    written as names. Of several of one name those whose holder is named, where one is."""
+    """The definitions that an instruction names, in the file's order: functions that it says the
+    change is in, else all that are written as names, and then those that are plain words of it,
+    but not functions beside values alone. Of several of one name those whose holder is named."""
     by_name: dict[str, list[Symbol]] = {}
     for symbol in symbols:
         if symbol.kind in CALLABLE or symbol.kind in NAMED_TYPES or symbol.kind in VALUES:
@@ -344,9 +339,8 @@ def _placed(paths: Sequence[NamedPath], names: Container[str], instruction: str)
 
 
 def check_places(symbols: Sequence[Symbol], text: str, instruction: str) -> None:
-    """An error where an instruction places a change in a definition that the file does not have:
-    one that is written in backticks, as a call or with a class of the file, and that does not stand
-    anywhere in the file."""
+    """An error where an instruction places a change in a definition, written in backticks, as a
+    call or with a class of the file, that does not stand anywhere in the file."""
     known = {symbol.own_name: symbol.qualified for symbol in symbols}
     for match in _PLACE.finditer(instruction) if symbols else ():
         *holders, name = _SEPARATOR.split(match["path"])
@@ -375,8 +369,7 @@ WHY_NAMED = "named in the instruction"
 
 def targets_of(symbols: Sequence[Symbol], text: str, instruction: str) -> list[Block]:
     """The definitions that an instruction names, else those that hold a text that it quotes, in the
-    file's order, without the comments above them; none where there is no such evidence. An error
-    where it places the change in a definition that does not exist."""
+    file's order, without the comments above them. An error where one of them does not exist."""
     check_places(symbols, text, instruction)
     named = _without_holders(definitions_named(symbols, instruction))
     callables = [

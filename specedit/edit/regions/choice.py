@@ -3,19 +3,11 @@ is likely, or the whole file, and why.
 
     chance = exp(score) / sum of all blocks' exp(score),  score = sum of weight x feature x scale
 
-a multinomial logistic formula over the blocks of one file, with one set of weights for what the
-words say alone and one for after the model was asked. The instruction's words count for more the
-more blocks a block stands out from: their scale is log(blocks + 1) / 4, that of the other features
-is 1. Where nothing stands out, all blocks share the probability.
-
-The weights are fitted on the even half of 197 cases, 2026-11-21, that of "asked" on 79 of which the
-words leave the place open, 2026-11-27 (docs/research/2026-11-regions.md).
-Set by hand, where too few cases tell: "quoted", and what a name that is spelled as code is worth
-before the model is asked (fitted: 1.9).
-
-The evidence is a row of numbers for each block, in the order of FEATURES, each between 0 and 1 or
-near it. Words of an instruction and of code are made comparable: `HTTPServerError`, `http_servers`
-and "server errors" share `server` and `error`. Stemming is light: endings are removed.
+The evidence is a row of numbers for each block, in the order of FEATURES. The instruction's words
+count for more the more blocks a block stands out from: their scale is log(blocks + 1) / 4, that of
+the other features is 1. The weights are fitted (docs/research/2026-11-regions.md), but for "quoted"
+and "named" before the model is asked, which too few cases tell. Words of an instruction and of code
+are made comparable: `HTTPServerError`, `http_servers` and "server errors" share `server`, `error`.
 """
 
 from __future__ import annotations
@@ -154,9 +146,8 @@ def _by_words(chances: Chances) -> BlockChoice:
 
 
 def after_asking(chances: Chances) -> BlockChoice:
-    """The likeliest blocks until they have enough of the chance, or as many as are few; the first
-    is taken however long it is. Regions are right more often than the whole of a large file, so
-    that a choice that is unsure is still one, and says so."""
+    """The likeliest blocks until they have enough of the chance, or as many as are few. Regions are
+    right more often than the whole of a large file: a choice that is unsure is one, and says so."""
     taken, covered = _likeliest(chances, WANTED_CHANCE, FEW_LINES_SHARE * _lines(chances))
     if covered < MIN_CHANCE:
         return BlockChoice({}, WHY_UNCLEAR)

@@ -86,8 +86,7 @@ def merged(source: Source, regions: Sequence[OpenRegion]) -> tuple[OpenRegion, .
 
 def shown(source: Source, group: Group, texts: Sequence[str]) -> str:
     """The texts of a group's regions as the model sees them: of several with a line for the lines
-    before each. The line before the first one is where a small model learns that such lines are
-    copied. One region alone is shown without its indentation."""
+    before each, of one alone without its indentation."""
     if len(group) == 1:
         return dedented(texts[0])
     pieces: list[str] = []

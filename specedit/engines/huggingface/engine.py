@@ -211,8 +211,9 @@ def runner_of(model: Any) -> tuple[Runner, str]:
             reason = f"without {kind.name}: {type(error).__name__}: {str(error)[:80]}"
     # Some models' code reads several ids correctly at the beginning alone
     for single, widths in ((False, PROBE), (True, (1,) * sum(PROBE))):
-        if _agrees(DynamicModule(model), ids, wanted, widths):
-            return DynamicModule(model, single=single), reason + "; one id a pass" * single
+        with contextlib.suppress(TypeError, ValueError):  # of a cache that a config.json spoils
+            if _agrees(DynamicModule(model), ids, wanted, widths):
+                return DynamicModule(model, single=single), reason + "; one id a pass" * single
     raise ModelError(
         f"{type(model).__name__} computes other logits with a cache than without one; {reason}",
         hint="Use a newer transformers (python -m pip install -U transformers), or another model.",

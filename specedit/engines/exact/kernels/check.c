@@ -265,13 +265,24 @@ static void with_expand(const kernel *k, numbers *n, int round, unsigned char *t
     k->expand((const uint8_t *)n->panels, 64 * (1 + round % (INPUTS / 64)), some_bits(round), (int8_t *)to);
 }
 
+/* Weights of 4 or 6 bits must be signed bytes, as those of specedit_quantize are. */
+static void make_valid(uint8_t *block, int bits) {
+    for (int i = 0; i < 64; i++)
+        if (bits == 6)
+            block[i] -= block[i] == 255;
+        else if (i % 2 && 15 * block[i - 1] - 8 * block[i] > 2047)
+            block[i] = (uint8_t)((15 * block[i - 1] - 2040) / 8);
+}
+
 static void with_packed(const kernel *k, numbers *n, int round, unsigned char *to) {
     int inputs = 64 * (1 + round % (INPUTS / 64)), panels = 1 + round / 3 % PANELS;
-    int count = 1 + 7 * round % ROWS, bits = some_bits(round), keep = count > FEW_ROWS || round & 1;
+    int count = 1 + 7 * round % ROWS, bits = some_bits(round), keep = count > k->few || round & 1;
     size_t size = (size_t)panels * inputs * LANES;
+    for (int block = 0; block < PANELS * INPUTS / 64; block++)
+        make_valid((uint8_t *)n->panels + block * block_of(bits), bits);
     k->packed(n->rows, INPUTS, count, n->panels, (size_t)(INPUTS / 64 * block_of(bits)), panels, inputs,
         (int32_t *)to, n->panels, 0, round % 7, bits, keep, n->expanded);
-    if (keep)
+    if (round & 1)
         memcpy(to + 4 * ROWS * WIDE, n->expanded, size);
 }
 

@@ -52,7 +52,7 @@ void gemm_task(specedit_model *m, const specedit_linear *linear, const quantized
     int panels = linear->outputs / LANES, grain = grain_of(panels, m->threads);
     int begin = task * grain, end = begin + grain < panels ? begin + grain : panels;
     int width = rows->count ? rows->count : m->pass->width, terms = m->shape.residual ? 2 : 1;
-    int few = width * terms <= FEW_ROWS, block = few ? width : k->rows / terms;
+    int few = width * terms <= k->few, block = few ? width : k->rows / terms;
     int groups = (linear->inputs + linear->group_size - 1) / linear->group_size;
     int row_blocks = (width + block - 1) / block;
     int rows_each = (width + row_blocks - 1) / row_blocks;

@@ -375,6 +375,7 @@ static void recur(const float *from, float *to, int keys, int count, const recur
 const kernel kernel_reference = {
     "reference",
     ROW_BLOCK,
+    FEW_ROWS,
     gemm8,
     packed,
     expand,

@@ -449,13 +449,17 @@ static void rows_packed(const uint8_t *rows, size_t stride, int count, const int
 #define VARIANT_ROWS ROW_BLOCK
 #endif
 
+#ifndef VARIANT_FEW
+#define VARIANT_FEW FEW_ROWS
+#endif
+
 #ifndef VARIANT_BEGIN
 #define VARIANT_BEGIN 0
 #define VARIANT_END 0
 #endif
 
 const kernel KERNEL_NAME(VARIANT) = {
-    QUOTED(VARIANT), VARIANT_ROWS, gemm8, VARIANT_PACKED, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
+    QUOTED(VARIANT), VARIANT_ROWS, VARIANT_FEW, gemm8, VARIANT_PACKED, expand, gemm16, VARIANT_BEGIN, VARIANT_END,
     rows_quantize, rows_rms_norm, rows_widen_bf16, rows_store, rows_add, rows_swiglu, rows_logits, rows_rope,
     rows_quantize16, rows_quantize8, rows_softmax, VARIANT_ADD_VALUES, rows_merge, rows_divide,
     rows_silu, rows_top, rows_sigmoid, rows_project, rows_recur, rows_pack,

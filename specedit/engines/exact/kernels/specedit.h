@@ -87,7 +87,8 @@ typedef struct {
  * With 6 `bits` they are 832 bytes: for each quarter of them and each output a multiplier, then the lower four
  * bits of the codes as above, then the upper two: each byte has those of the same byte of four consecutive
  * vectors, the first one's lowest. A weight is ((code - 32) * (multiplier + 1) + 32) / 64,
- * rounded down. */
+ * rounded down; multipliers are below 255. Where a damaged file's weights are not signed bytes, sums may differ
+ * between variants. */
 typedef struct {
     const int8_t *panels;
     const float *scales;

@@ -28,7 +28,8 @@ enum {
     WIDE_KEY_LIMIT = 4095,
     MAX_HALF = 128,
     BLOCK8 = 1024,      /* bytes of 64 inputs of a panel of 8 bits */
-    FEW_ROWS = 16,      /* so many rows are one call, and panels of fewer bits are not expanded to memory */
+    FEW_ROWS = 16,      /* of most variants: so many rows are one call, and panels of fewer bits are not
+                           expanded to memory */
     ROW_BLOCK = 64,     /* most quantized rows of one call: their sums stay in cache */
     BLOCK4 = 576,       /* of one of 4 bits: 64 of multipliers and offsets, 512 of codes */
     BLOCK6 = 832,       /* and of one of 6 bits: 64 of multipliers, 512 and 256 of codes */
@@ -90,6 +91,7 @@ typedef struct {
 typedef struct {
     const char *name;
     int rows; /* at most, of one call to gemm8 in a wide pass */
+    int few;  /* rows of a call that `packed` takes without `keep` */
     gemm8_function *gemm8;
     packed_function *packed;
     /* a panel of 4 or 6 bits as one of 8; `inputs` is a multiple of 64 */
