@@ -275,7 +275,7 @@ def serve(
     settings: Settings,
     options: Options,
     folder: RuntimeFolder,
-    started: Callable[[ServerRecord], None],
+    started: Callable[[ServerRecord], None] = lambda record: None,
 ) -> int:
     """Serve until the server is stopped; the exit code. `started` is called once it listens."""
     check_options(options)
