@@ -166,6 +166,52 @@ def test_the_lines_work_in_a_real_shell(name, body, bench):
     every_line_works(name, body, bench, shell)
 
 
+@pytest.mark.real
+def test_readme_s_edits_are_right_and_sure_with_the_real_default_model(
+    bench, real_home, monkeypatch
+):
+    """Each of its lines that asks a model, once: its exit code, its text, and that it is sure."""
+    for name in ("TESTS_SCRIPT", "SPECEDIT_MODEL"):
+        monkeypatch.delenv(name)
+    (body,) = (body for page, body in examples.blocks("sh") if page == "README" and "undo" in body)
+    (patch,) = (body for page, body in examples.blocks("diff") if page == "README")
+    before = (ROOT / "fixtures/notes/before.py").read_text("utf-8")
+    ways = set()
+
+    def checked(words: str) -> Done:
+        done = shell(words)
+        root, message = Path(), done.stderr.decode()
+        files = {
+            path: path.read_text("utf-8") for path in (*root.rglob("*.py"), *root.glob("*.new"))
+        }
+        if "specedit edit" in words:
+            after = before.replace("os.listdir(path)", "sorted(os.listdir(path))")
+            assert patch in done.stdout.decode() or after in files.values(), words
+            way = "kept: your test passes" if "--test" in words else "sure ("
+            assert way in message and "unsure" not in message, message
+            ways.add(way)
+        elif "undo" in words:
+            assert files[root / "fixtures/notes/before.py"] == before
+        elif "derived" in words:
+            after_cs = (ROOT / "fixtures/user/after.cs").read_bytes()
+            assert (root / "fixtures/user/before.cs").read_bytes() == after_cs
+        return done
+
+    every_line_works("README", body, bench, checked)
+    assert len(ways) == 2
+
+
+@pytest.mark.real
+def test_readme_s_program_runs_with_the_real_model(bench, real_home, monkeypatch, capsys):
+    monkeypatch.delenv("TESTS_SCRIPT")
+    root = bench("README")
+    (body,) = (body for page, body in examples.blocks("python") if page == "README")
+    exec(compile(body, "README", "exec"), {"__name__": "example"})
+    after = (ROOT / "fixtures/user/after.cs").read_bytes()
+    assert (root / "fixtures/user/before.cs").read_bytes() == after
+    assert "+" in capsys.readouterr().out
+
+
 def every_line_works(
     name: str, body: str, bench: Callable[..., Path], run: Callable[[str], Done]
 ) -> None:
@@ -304,6 +350,12 @@ def test_every_link_leads_somewhere(name):
     folder = ROOT if name == "README" else ROOT / "specedit/manual"
     for target in re.findall(r"\]\(([^)#]+)\)", PAGES[name]):
         assert target.startswith("https://") or (folder / target).exists(), target
+
+
+def test_exit_codes_are_the_same_in_readme_and_the_manual():
+    found = [re.search(r"(?s)Exit codes: 0 .*?130 .*?\.\n", PAGES[n]) for n in ("README", "edit")]
+    first, second = (" ".join(match[0].split()) for match in found if match)
+    assert first == second
 
 
 def test_a_newcomer_reads_readme_in_five_minutes():

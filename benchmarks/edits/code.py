@@ -16,8 +16,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from specedit.syntax.languages import Language
-from specedit.syntax.outline import CALLABLE, KINDS, outline
-from specedit.syntax.trees import dialect, errors, parse, walk
+from specedit.syntax.outline import CALLABLE, KINDS, outline, walk
+from specedit.syntax.trees import dialect, errors, parse
 
 if TYPE_CHECKING:
     from tree_sitter import Node

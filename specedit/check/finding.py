@@ -15,6 +15,7 @@ REFUSE, NOTE, OFF = "refuse", "note", "off"
 QUESTION, CHECKER = "question", "checker"
 REMOVAL, EXISTING_NAME = "removal", "existing-name"  # that only `allow` speaks of
 NOTHING = "nothing"  # often right when many files share an instruction: `strict` leaves it a note
+SEVERAL = "several"  # of a rename: the name means several things, which change together
 UNSURE = "unsure"  # it is likely wrong, and nobody confirmed it
 DECLINED = "declined"  # the user was asked, and chose nothing of a change
 
@@ -58,6 +59,7 @@ WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
     "not-checked",  # no grammar says whether the new text parses
     "unclosed",  # the model ended without its closing line
     "unsure",  # of a rename: which places, or what was written there
+    SEVERAL,
     "left",  # the name itself stands in comments or strings, where the scope does not reach
     "undecided",  # of a rename: what a place means cannot be told, so it stays
     "elsewhere",  # other files use what was renamed, and were not named

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from specedit.check.finding import EXISTING_NAME, OF_RENAMES, Finding
+from specedit.check.finding import EXISTING_NAME, OF_RENAMES, SEVERAL, Finding
 from specedit.cli.options import (
     SHARED,
     Changed,
@@ -99,10 +99,25 @@ def rename(
     plan = _plan(names, wanted, old, new, line, settings)
     if dry_list:
         return _list_places(targets, plan.planner, settings)
+    nothing = "; nothing was written"
+    if plan.several and not targets.confirmed:
+        if settings.json:
+            return _refuse_in_json(targets, plan, SEVERAL, f"{plan.several}{nothing}")
+        hint = (
+            "--yes renames all of them; Class.member, module.function or FILE --line N names one."
+        )
+        question = f"Rename the {plan.size}?"
+        _confirm(targets, plan.several, question, refusal=f"{plan.several}{nothing}", hint=hint)
     if plan.left and not incomplete:
         if settings.json:
-            return _refuse_in_json(targets, plan)
-        _confirm_incomplete(plan, f"{old} {new}", targets)
+            text = _left_text(plan.left, verbose=True, end=nothing)
+            return _refuse_in_json(targets, plan, "incomplete", text)
+        left = partial(_left_text, plan.left, verbose=settings.verbose)
+        hint = (
+            f"specedit rename {old} {new} --dry-list shows them; --incomplete renames {plan.size}."
+        )
+        question = f"Rename the {plan.size}, and leave these as they are?"
+        _confirm(targets, left(), question, refusal=left(end=nothing), hint=hint)
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
     wish = Wish(f"{old} to {new}")
@@ -167,7 +182,14 @@ class _Plan:
     places: int = 0
     changed: Sequence[str] = ()
     left: Sequence[UseLeft] = ()
+    several: str = ""  # that the name means several things; "" where the user named the files
     moves: Mapping[str, str] = field(default_factory=dict)  # of files named after a renamed class
+
+    @property
+    def size(self) -> str:
+        from specedit.view.colours import count  # rich takes 30 ms
+
+        return f"{count(self.places, 'place')} in {count(len(self.changed), 'file')}"
 
 
 def _plan(
@@ -195,11 +217,13 @@ def _plan(
     tree = tree or Tree.of_files(names)
     some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
+    notes = (note for guess in result.files.values() for note in guess.notes)
     return _Plan(
         lambda source: tree.plan(result, source, settings),
         sum(len(guess.places) for guess in result.files.values()),
         [tree.shown(path) for path in result.files],
         [replace(use, path=tree.shown(use.path)) for use in result.left],
+        "" if some else next((note.text for note in notes if note.kind == SEVERAL), ""),
         {tree.shown(path): tree.shown(to) for path, to in result.moves.items()},
     )
 
@@ -230,28 +254,23 @@ def _left_text(left: Sequence[UseLeft], *, verbose: bool = False, end: str = "")
     return "\n  ".join([f"{uses}{end}:", *shown, *more])
 
 
-def _confirm_incomplete(plan: _Plan, names: str, targets: ResolvedTargets) -> None:
-    """Ask whether to rename although uses stay; an error without a terminal, or after no."""
+def _confirm(
+    targets: ResolvedTargets, doubt: str, question: str, *, refusal: str, hint: str
+) -> None:
+    """Ask about a doubt; an error without a terminal, or after no."""
     from specedit.cli.targets import confirmed
-    from specedit.view.colours import count
 
-    renamed = f"{count(plan.places, 'place')} in {count(len(plan.changed), 'file')}"
     previews = targets.settings.check or targets.settings.diff
-    if sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed):
-        say(_left_text(plan.left, verbose=targets.settings.verbose))
-        if not confirmed(f"Rename the {renamed}, and leave these as they are?"):
-            raise UsageError("Cancelled; nothing was changed.")
-        return
-    raise UsageError(
-        _left_text(plan.left, verbose=targets.settings.verbose, end="; nothing was written"),
-        hint=f"specedit rename {names} --dry-list shows them; --incomplete renames {renamed}.",
-    )
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or previews or targets.confirmed:
+        raise UsageError(refusal, hint=hint)
+    say(doubt)
+    if not confirmed(question):
+        raise UsageError("Cancelled; nothing was changed.")
 
 
-def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
-    """Print the report of a rename that is refused because it would be incomplete."""
-    text = _left_text(plan.left, verbose=True, end="; nothing was written")
-    why = Finding("incomplete", text, refuses=True)
+def _refuse_in_json(targets: ResolvedTargets, plan: _Plan, kind: str, text: str) -> int:
+    """Print the report of a rename that is refused."""
+    why = Finding(kind, text, refuses=True)
     return _put_report(
         replace(edit, status="refused").noting(why) if edit.changed else edit
         for edit in _edits_by_rule(targets, plan.planner)

@@ -165,7 +165,7 @@ def _check_occurs(text: str, old: str) -> None:
     words = [*islice(re.finditer(r"[\w$]+", text), MAX_SEARCHED_WORDS)]
     last = max(1, len(re.findall(r"[\w$]+", old))) - 1
     runs = {text[a.start() : b.end()] for a, b in zip(words, words[last:], strict=False)}
-    hint = near(old, {run for run in runs if "\n" not in run})
+    hint = near(old, {run for run in runs if "\n" not in run}, cutoff=0.75)
     raise NotDefined(f"`{old}` does not occur; nothing was asked.", hint=hint)
 
 

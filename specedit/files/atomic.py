@@ -5,9 +5,8 @@ A file of our own is `drafted`. A user's file, which another program may be writ
 is `replace`d: never over another program's change; mode, owner, attributes and hard links stay. A
 write that would lose one of them is refused before anything is touched.
 
-Here too are the system calls for files that Python lacks: to exchange two names in one step, to
-lease a file against writers, to put a whole file system on the disk. Where the system has no such
-call, each function says so by its result.
+Here too are the system calls for files that Python lacks. Where the system has no such call, each
+function says so by its result.
 """
 
 from __future__ import annotations
@@ -122,8 +121,7 @@ def whole(path: Path, data: bytes, mode: int | None = None) -> None:
 @contextlib.contextmanager
 def drafted(path: Path, mode: int | None = None, draft: Path | None = None) -> Iterator[BinaryIO]:
     """A file to write, which becomes `path` at the end. `mode`: at most these bits. `draft`: the
-    temporary file, where the caller holds a lock: what is in it can be continued, so that Ctrl-C
-    leaves it, as a kill does."""
+    temporary file, of a caller that holds a lock and can continue what Ctrl-C leaves in it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     place = draft or draft_of(path)
     flags = os.O_RDWR | os.O_CREAT | (0 if draft else os.O_EXCL)
@@ -297,8 +295,7 @@ def _put(path: Path, source: Source, draft: Path) -> None:
 
 
 def _reason_to_refuse(draft: Path, data: bytes) -> str:
-    """Why the file that came out must not be deleted: it is not the one that was read, or another
-    program is writing it."""
+    """Why the file that came out must stay: it changed, or another program is writing it."""
     try:
         handle = regular.opened(draft, os.O_RDONLY | regular.NO_LINK)
     except OSError:  # a link, a pipe or an unreadable file: another program put it there
@@ -318,8 +315,7 @@ def _reason_to_refuse(draft: Path, data: bytes) -> str:
 
 
 def _exchange_back(draft: Path, path: Path, ours: tuple[int, bytes]) -> None:
-    """Undo an exchange. What comes out must be our new text; if not, it is newer than what went in,
-    and is exchanged back in turn."""
+    """Undo an exchange, and what comes out again while it is newer than what went in."""
     for _ in range(MAX_EXCHANGES):
         going = _identity(draft)
         exchange(draft, path)

@@ -1,12 +1,9 @@
 """Asks git: which files to work on, what is staged, what would be lost.
 
-Real git answers every question, so worktrees, submodules, `GIT_INDEX_FILE` and the rest mean what
-git says they mean. Names are bytes to git; here they are paths, byte for byte.
-
-A repository's configuration can name programs: for its file monitor, hooks, filters, diffs and
-remotes. Here stands the command line, and the environment, under which git starts none of them;
-the only home of GitPython, imported when the first question is asked (0.1 s). Where a file's work
-tree begins is found without git.
+Names are bytes to git; here they are paths, byte for byte. A repository's configuration can name
+programs: for its file monitor, hooks, filters, diffs and remotes. Here stands the command line, and
+the environment, under which git starts none of them; the only home of GitPython, imported when the
+first question is asked (0.1 s). Where a file's work tree begins is found without git.
 """
 
 from __future__ import annotations
@@ -32,7 +29,6 @@ def is_too_wide(folder: Path) -> bool:
 
 
 def path_of_uri(uri: str) -> Path:
-    """The path that a `file:` URI names."""
     from urllib.parse import unquote, urlsplit  # few commands have URIs
 
     try:
@@ -161,10 +157,8 @@ def ask(
     stdin: bytes = b"",
     hooks: bool = False,
 ) -> tuple[int, bytes]:
-    """Run git in `here`; its exit code and stdout. Any code not in `codes` is an error.
-
-    `hooks`: the question is where hooks lie, which the setting that switches them off would answer.
-    """
+    """Run git in `here`; its exit code and stdout. A code not in `codes` is an error. `hooks`: the
+    question is where hooks lie, which the setting that switches them off would answer."""
     filters = [] if words[0] not in FILTERING else list(_no_filters(here))
     settings = [word for text in (*SETTINGS, *filters) for word in ("-c", text)]
     line = ["git", "--no-pager", "--literal-pathspecs", *settings, *(() if hooks else NO_HOOKS)]
@@ -266,8 +260,7 @@ def _line(out: bytes) -> str:
 
 
 def _top(here: Path) -> Path | None:
-    """The work tree's top. Git is asked there and nowhere below: what looks like a repository on
-    the way up to it is a folder that was cloned."""
+    """The work tree's top. Git is asked there alone: what is below may be cloned."""
     is_named = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # by the user, or git
     place = here if is_named else _nearest(here)
     if place is None:
@@ -296,7 +289,6 @@ def _nearest(here: Path) -> Path | None:
 
 
 def top(here: Path) -> Path:
-    """The top of the work tree that `here` is in."""
     if (result := _top(here.absolute())) is None:
         raise GitError(
             f"{here.absolute()} is in no git work tree.", hint="Name the files to work on."
@@ -403,8 +395,7 @@ def marked(root: Path, paths: Sequence[str], *attributes: str) -> dict[str, str]
 
 
 def _is_text(path: Path) -> bool:
-    """Whether git takes a file for text by what it holds: an attribute that says otherwise would
-    hide what stands in it."""
+    """Whether a file's bytes are text to git, whatever an attribute says."""
     try:
         with path.open("rb") as file:
             return b"\0" not in file.read(8000)
@@ -425,10 +416,8 @@ def _seen(path: Path, here: Path) -> Path:
 
 
 def dirty(paths: Iterable[Path]) -> set[Path]:
-    """Of these paths, those that hold what no commit holds: changed, staged or new files.
-
-    A file outside any work tree, or one that git ignores, is never dirty: git keeps none of it.
-    """
+    """Of these paths, those that hold what no commit holds: changed, staged or new files; never one
+    outside any work tree, or one that git ignores."""
     tops: dict[Path, Path | None] = {}
     places: dict[Path, list[tuple[Path, Path]]] = {}
     for path in paths:
@@ -450,10 +439,8 @@ def dirty(paths: Iterable[Path]) -> set[Path]:
 
 
 def staged_files(root: Path) -> list[Staged]:
-    """The regular files that this commit would add or change, in name order.
-
-    While merging, a file that comes from another parent as it is belongs to that parent's commit.
-    """
+    """The regular files that this commit would add or change, in name order. While merging, a file
+    that comes from another parent as it is belongs to that parent's commit."""
     results = _raw(root, ())
     merged = root / _line(ask(root, "rev-parse", "--git-path", "MERGE_HEAD")[1])
     for other in regular.read(merged).decode("ascii").split() if merged.is_file() else ():
@@ -474,8 +461,7 @@ def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
 
 
 def _entries(found: Iterable[tuple[str, str, str, bool]]) -> list[Staged]:
-    """The regular files among names with their mode, blob, and whether they are in conflict, in
-    name order. What is in conflict may be there several times."""
+    """The regular files among names with mode, blob and conflict, in name order."""
     results: dict[str, Staged] = {}
     for name, mode, blob, conflicted in found:
         if conflicted:
@@ -491,8 +477,7 @@ def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
 
 
 def indexed(root: Path, names: Sequence[str] | None = None) -> list[Staged]:
-    """The index's content of these files (named from the top) or all, staged for this commit or
-    not."""
+    """The index's content of these files (named from the top), or of all."""
     wanted, found = set(names or ()), []
     for line in ask(root, "ls-files", "-z", "--stage")[1].split(b"\0"):
         meta, _, name = line.partition(b"\t")

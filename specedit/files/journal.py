@@ -52,8 +52,6 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class JournalRun:
-    """One run that wrote."""
-
     name: str  # the folder's
     command: str
     when: float  # seconds since the epoch
@@ -161,7 +159,6 @@ def new_name(store: Path) -> str:
 
 
 def runs(store: Path) -> list[JournalRun]:
-    """The runs that can be undone, the newest first."""
     loaded = [run for path in _folders(store) if (run := load(path)) is not None and run.files]
     return sorted(loaded, key=lambda run: run.name, reverse=True)
 
@@ -183,8 +180,7 @@ def damaged(store: Path) -> list[JournalRun]:
 
 
 def prune(store: Path, *, most: int = KEEP_RUNS, most_bytes: int = KEEP_BYTES) -> None:
-    """Delete the oldest runs beyond `most`, or beyond `most_bytes` of originals; never an
-    unfinished one. Delete refused answers that are old."""
+    """Delete the oldest runs beyond `most` or `most_bytes`, unless unfinished, and old answers."""
     stored.clear_refused(store)
     total = 0
     every = sorted([*clear_up(store), *damaged(store)], key=lambda run: run.name, reverse=True)

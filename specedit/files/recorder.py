@@ -154,8 +154,7 @@ class Recorder:
         self._lock.release()
 
     def _begin(self, texts: Sequence[tuple[Source, bytes]]) -> None:
-        """Journal all files of one change, and mark it. Other runs wait for its first lines only:
-        a marked run is left alone by them."""
+        """Journal all files of one change, and mark it; other runs leave it alone from then on."""
         folder = self.run.path
         try:
             with alone(self._store):
@@ -219,8 +218,7 @@ class Recorder:
 
     def _revert(self, written: int) -> None:
         """Restore the files of a change that cannot be written whole: the `written` ones, and the
-        next if its write was cut off. Those that another program has changed since stay, and in
-        the journal."""
+        next if it is torn. Those that changed since stay, and in the journal."""
         with undisturbed(), alone(self._store):
             self._lock.release()
             files = self.run.files

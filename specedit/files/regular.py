@@ -36,7 +36,6 @@ def opened(path: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
 
 
 def reading(path: Path) -> BinaryIO:
-    """A regular file, open for reading."""
     return os.fdopen(opened(path), "rb")
 
 

@@ -127,8 +127,7 @@ def _beyond_ascii(text: str) -> list[str]:
 
 
 def read(path: str | Path, root: Path = Path(), *, any_encoding: bool = False) -> Source:
-    """The source at `path`, which counts from `root`; symlinks are followed, so that the target is
-    what gets written."""
+    """The source at `path`, which counts from `root`; of a link, its target."""
     name, place = os.fspath(path), root / path
     try:
         real = place.resolve(strict=True)

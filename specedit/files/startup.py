@@ -1,7 +1,7 @@
 """The first steps of every command; imports nearly nothing.
 
 Signals that ask the process to end behave like Ctrl-C, and wait for a file's write. The folders of
-this user: the store, with its journal and models, and the warm server's.
+this user: the store, and the warm server's.
 """
 
 from __future__ import annotations

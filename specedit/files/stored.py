@@ -29,8 +29,7 @@ MAX_NAME = 60  # characters of a file's name
 
 
 def keep_refused(store: Path, name: str, before: bytes, data: bytes) -> str:
-    """Write an answer that must not go to the file of this name, which holds `before`; its path, or
-    "" where the store cannot be written."""
+    """Write an answer that is refused for a file that holds `before`; its path, or ""."""
     ending = (Path(name).name or "answer")[-MAX_NAME:]
     path = store / REFUSED_FOLDER / f"{time.time_ns()}-{_mark(before)}-{ending}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | regular.NO_LINK

@@ -58,8 +58,7 @@ def make_moves(moves: Moves) -> None:
 
 
 def take_back_moves(run: JournalRun) -> list[tuple[str, str]]:
-    """Move files back, where their old names are free; the moves that were taken back. If one
-    cannot be, none is."""
+    """Move files back, all or none, where their old names are free; those that were."""
     done = list[tuple[str, str]]()
     try:
         for old, new in reversed(run.moves):
@@ -178,7 +177,6 @@ class _Step:
         self._set_mode(self.entry.mode)
 
     def take_back(self) -> None:
-        """Give the file its new text again."""
         atomic.replace(self.source(self.before), self.now, self.draft)
         self._set_mode(self.mode)
 
@@ -254,8 +252,7 @@ def is_mixed(now: bytes, before: bytes, after: bytes) -> bool:
 
 
 def _picked(store: Path, name: str | None) -> JournalRun:
-    """The last run, or the one called `name`; an error where its process still writes or tests,
-    and needs the originals."""
+    """The last run, or the one called `name`; an error while its process is at work."""
     runs = clear_up(store)
     run = next((run for run in runs if name in (None, run.name)), None)
     if not runs:

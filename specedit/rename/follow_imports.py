@@ -54,8 +54,7 @@ def moved_files(old: str, new: str) -> tuple[Tree, dict[str, str]]:
 
 
 def follow(tree: Tree, moved: Mapping[str, str], settings: Settings) -> list[tuple[Source, Edit]]:
-    """Each file that changes or moves, with its Edit; files that name a moved one in another way
-    than an import have a note."""
+    """Each file that changes or moves, with its Edit; what else names a moved one is noted."""
     for old, new in moved.items():
         _refuse_taken(tree.project, old, new)
         _refuse_unknown(tree.project, old, new)
@@ -140,10 +139,7 @@ def _followed(
         if typing is not None:
             rewrites = list(typing.rules.moved_imports(project, typing, moved))
             if rewrites:
-                yield (
-                    path,
-                    rewritten(typing.scopes.data, rewrites)[1].decode("utf-8", "surrogatepass"),
-                )
+                yield path, rewritten(typing.scopes.data, rewrites)[1]
 
 
 _PATH = re.compile(r"([\w@~./-]*[\w-])(:\w)?")  # a path or a module, and a name of it

@@ -1,10 +1,8 @@
 """Where a name is mentioned outside of parsed code: comments, strings, other names, macros, prose.
 
-A string that names what is renamed breaks the program where it keeps the old name: a dotted path
-that leads to it, a member that is read by its name, and the table under whose names a module in C
-gives its functions to Python. Other words in strings are left to `--scope derived`, and so is code
-in prose: in Markdown, reStructuredText and plain text that is code spans, and code blocks of a
-language.
+A string that names what is renamed breaks the program where it keeps the old name: a dotted path,
+a member that is read by its name, a table of functions. Other words in strings are left to
+`--scope derived`, and so are code spans and code blocks of a language in prose.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from specedit.rename.resolution import ResolvedName
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
 from specedit.scoping.project import Project
-from specedit.scoping.scope import FUNCTIONS, Declared
+from specedit.scoping.scope import Declared
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, UNKNOWN
 from specedit.syntax import identifiers as names
@@ -28,7 +26,6 @@ from specedit.syntax.lines import places_of
 
 CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
 PROSE = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
-NAMED_AFTER = "an example is named after what it shows"
 FOUND_BY_STRING = "the program finds it by this string"
 THIS = ("self", "this", "cls")
 OF_A_SCOPE = ("local", "parameter", "type", "label")
@@ -81,8 +78,7 @@ class Subject:
         self.of_holders = [part for node in holders for part in _documentation(typing, node)]
 
     def is_meant(self, part: Passage, text: str, offset: int) -> bool:
-        """Whether a mention in a comment is surely one of it: marked as code, or as the name of
-        what the comment documents."""
+        """Whether a mention is surely one: marked as code, or the name of what is documented."""
         line, end = text.rfind("\n", 0, offset) + 1, offset + len(self.name)
         near, alone = _is_in(part, self.around), None not in self.others
         marked = is_marked(text, offset, self.name)
@@ -127,8 +123,8 @@ def _reach(typing: Typing, meanings: Sequence[Meaning]) -> list[Passage] | None:
 
 def _extent(declared: Declared) -> Branch:
     """Where a declaration may be used: what holds it, if that is no more than a function."""
-    is_local = declared.kind in OF_A_SCOPE and declared.scope is not None
-    return declared.scope.node if is_local and declared.scope is not None else declared.node
+    holder = declared.scope if declared.kind in OF_A_SCOPE else None
+    return (holder or declared).node
 
 
 def _with_comments(typing: Typing, node: Branch) -> Passage:
@@ -260,44 +256,18 @@ def string_rewrites(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
 ) -> list[Rewrite]:
     """The words that are rewritten in the strings of a file of code."""
-    named = list(_named_after(project, path, typing, every, old, new))
     word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
     if re.search(word, project.text(path) or "") is None:
-        return named
+        return []
     found = {*_in_strings(project, path, typing, every, old), *_given_out(typing, every, old)}
     end = len(old.encode())
-    return [
-        *named,
-        *(Rewrite(at, at + end, old, new, "string", FOUND_BY_STRING) for at in sorted(found)),
-    ]
-
-
-def _named_after(
-    project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
-) -> Iterator[Rewrite]:
-    """The functions whose names must say what they are about: `ExampleCart` in Go's tests."""
-    if type(typing.rules).named_after is Rules.named_after:
-        return
-    folder = posixpath.dirname(path)
-    before = {
-        typing.rules.named_after(declared, path)
-        for declared in _chosen_declarations(every)
-        if posixpath.dirname(project.path(declared.home)) == folder
-    } - {""}
-    for leaf, name in typing.scopes.leaves if before else ():
-        declared = typing.scopes.by_leaf.get(id(leaf))
-        for word in before:
-            whole = name == word + old or name.startswith(word + old + "_")
-            if whole and declared is not None and declared.kind in FUNCTIONS:
-                start = leaf.start + len(word.encode())
-                yield Rewrite(start, start + len(old.encode()), old, new, "derived", NAMED_AFTER)
+    return [Rewrite(at, at + end, old, new, "string", FOUND_BY_STRING) for at in sorted(found)]
 
 
 def _in_strings(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str
 ) -> Iterator[int]:
-    """The bytes where a string is a path to what is renamed, the name by which a member is read, or
-    one in a class's list of its members (Python's `__slots__`)."""
+    """The bytes where a string is a path to what is renamed, or names a member of it."""
     rules, chosen = typing.rules, _chosen_declarations(every)
     places = [
         leaf.start
@@ -327,7 +297,6 @@ def _in_strings(
 
 
 def _chosen_declarations(every: Sequence[ResolvedName]) -> set[Declared]:
-    """What is renamed, in all languages."""
     return {declared for resolved in every for declared in resolved.chosen_declarations()}
 
 
@@ -447,13 +416,17 @@ def macro_rewrites(
     rewrites: list[Rewrite] = []
     unsure: list[Rewrite] = []
     opaque = [part for part in parts if part.kind == "opaque"]
+    declared = (each for meaning in chosen for each in meaning.declared)
+    everywhere = len(chosen) == len(candidates) or any(  # what files can share
+        each.scope_kind in ("file", "namespace", "class") for each in declared
+    )
     for body in typing.scopes.root.walk() if opaque else ():
         if body.type not in typing.rules.opaque or old not in typing.scopes.text(body):
             continue
         for rewrite in _words_of(body, opaque, typing, old, new):
             targets = list(_targets(rewrite, body, candidates, typing, old))
             renamed = [target in chosen for target in targets]
-            if any(renamed) or (not targets and _is_seen_everywhere(chosen, candidates)):
+            if any(renamed) or (not targets and everywhere):
                 rewrites.append(rewrite)
             if len(set(renamed)) > 1 or (not targets and len(chosen) < len(candidates)):
                 unsure.append(rewrite)
@@ -494,12 +467,3 @@ def _targets(
         declared = typing.lookup(old, place, "any")
         if declared is not None:
             yield from (candidate for candidate in candidates if declared in candidate.declared)
-
-
-def _is_seen_everywhere(chosen: list[Meaning], candidates: list[Meaning]) -> bool:
-    """Whether a macro that is used elsewhere could mean it."""
-    return len(chosen) == len(candidates) or any(
-        declared.scope is not None and declared.scope.kind in ("file", "namespace", "class")
-        for meaning in chosen
-        for declared in meaning.declared
-    )

@@ -16,7 +16,7 @@ from specedit.rename.resolution import ResolvedName
 from specedit.scoping.builtin_names import BUILTINS
 from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings, members_called
+from specedit.scoping.meaning import Meaning, Rewrite, has_sigil, meanings_over, members_called
 from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared
 from specedit.scoping.typing import Typing
@@ -26,15 +26,13 @@ from specedit.syntax.languages import Language
 
 
 def refuse_keyword(new: str, language: Language) -> None:
-    """An error where `new` is a keyword."""
     rules = rules_of(language.name)
     if rules is not None and (new.lower() if rules.any_case else new) in rules.keywords:
         raise UsageError(f"`{new}` is a keyword of {language.name}", hint="Choose another name.")
 
 
 def refuse_keywords(old: str, new: str, chosen: list[Meaning], typing: Typing) -> None:
-    """An error where `old` is a keyword of the language, since only what does not parse reads as
-    it, or where `new` would be one at some place of the chosen meanings."""
+    """An error where `new` would be a keyword, or `old` is one: then the text does not parse."""
     rules, language = typing.rules, typing.scopes.language
     here = _declared_here(chosen, typing) if old in rules.keywords else []
     free = rules.free_members and all(each.member_of is not None for each in here)
@@ -52,7 +50,6 @@ def refuse_keywords(old: str, new: str, chosen: list[Meaning], typing: Typing) -
 
 
 def _declared_here(chosen: list[Meaning], typing: Typing) -> list[Declared]:
-    """What the file itself declares."""
     every = (declared for meaning in chosen for declared in meaning.declared)
     return [declared for declared in every if declared.home is typing.scopes]
 
@@ -85,27 +82,21 @@ def hidden_builtin(new: str, language: Language, chosen: list[Meaning]) -> str:
     return f"`{new}` is a built-in of {language.name}, which the new name hides"
 
 
-def required(
-    chosen: list[Meaning], typing: Typing, old: str
-) -> tuple[list[Finding], list[Finding]]:
-    """Declarations whose old name something requires that is not declared in these files: those
-    where that is certain, and those where it may be."""
-    must: dict[int, str] = {}  # what requires it, by line
-    may: dict[int, str] = {}
+def required(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
+    """Declarations whose name something outside these files requires, or may require."""
+    results: dict[int, tuple[str, bool]] = {}  # what requires it, and whether surely, by line
     for declared in _declared_here(chosen, typing):
         result = typing.rules.required_by(typing, declared)
         is_function = declared.kind == "function" and declared.owner is None
         if is_function and declared.name in typing.rules.starts:
             result = "the language, which calls it", True
         if result is not None:
-            (must if result[1] else may)[declared.leaf.line] = result[0]
-    return (
-        [
-            doubt(f"line {line}: `{old}` is required by {what}", (line,), "taken")
-            for line, what in must.items()
-        ],
-        [doubt(f"`{old}` may be required by {what}", (line,)) for line, what in may.items()],
-    )
+            results[declared.leaf.line] = result
+    for line, (what, surely) in results.items():
+        if surely:
+            yield doubt(f"line {line}: `{old}` is required by {what}", (line,), "taken")
+        else:
+            yield doubt(f"`{old}` may be required by {what}", (line,))
 
 
 def named_file(chosen: list[Meaning], typing: Typing, old: str) -> Iterator[Finding]:
@@ -125,8 +116,8 @@ def captures(
     if all(name.lstrip("$") != new for _, name in typing.scopes.leaves):
         return
     renamed = set(_starts(rewrites, new))
-    result, reread = meanings(after, language, new)
-    for meaning in result:
+    reread = Project.of_text(after, language)
+    for meaning in meanings_over([reread], new):
         if not meaning.declared:
             continue
         bare = [leaf for leaf in meaning.leaves if _bare(leaf, meaning, reread)]
@@ -154,12 +145,10 @@ def _starts(rewrites: list[Rewrite], new: str) -> Iterator[int]:
 
 
 def _bare(leaf: Branch, meaning: Meaning, typing: Typing) -> bool:
-    """Whether scopes alone decide what a place means. Members are distinguished
-    by guesses about types, which a new name can only make vaguer."""
+    """Whether scopes alone decide what a place means, and no guess about types."""
+    scopes = [each.scope.node for each in meaning.declared if each.scope is not None]
     if typing.rules.keys.get(leaf.place) == "argument" and any(
-        takes_any(declared.scope.node, typing.rules.rest_parameters)
-        for declared in meaning.declared
-        if declared.scope is not None
+        takes_any(node, typing.rules.rest_parameters) for node in scopes
     ):
         return True
     if leaf.place in typing.rules.keys or leaf.type in typing.rules.shorthands:
@@ -210,8 +199,7 @@ def _same_sort(declared: Declared, other: Declared, typing: Typing) -> bool:
 def taken_elsewhere(
     project: Project, resolved: ResolvedName, new: str
 ) -> Iterator[tuple[str, Finding]]:
-    """Where NEW stands in another file's way: in a class of the family, in the same package, or
-    where it is not visible. With the path of the file that is renamed."""
+    """Where NEW stands in the way of a file that is renamed, by the path of that one."""
     owners = {
         id(owner) for each in resolved.chosen for owner in each.owners if owner.module is None
     }
@@ -233,10 +221,8 @@ def taken_elsewhere(
     asked: set[int] = set()  # files may declare the name thousands of times
     for declared in resolved.chosen_declarations():
         here = project.at(declared.home)
-        local = declared.owner is not None or not declared.is_own
-        if local or here is None or declared.scope is None or declared.scope.is_local:
-            continue
-        if id(here) in asked:
+        local = declared.owner is not None or not declared.is_own or declared.is_local
+        if local or here is None or declared.scope is None or id(here) in asked:
             continue
         asked.add(id(here))
         for other in here.rules.shared(project, here, new):

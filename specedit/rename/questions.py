@@ -1,9 +1,8 @@
 """What the model is asked about a rename, and what its answer decides.
 
-Syntax decides the places in code. A mention outside of code is `undecided` where it may be ordinary
-language. The model is shown small windows of the file around such mentions; the prediction is the
-same text with all of them renamed. A mention that it leaves unchanged stays as it is, and so does
-one that it is not asked about. Nothing else of its answer is used, so it cannot change code.
+A mention outside of code is `undecided` where it may be ordinary language. The model is shown small
+windows around such mentions; the prediction has all of them renamed. Those that it leaves, or is
+not asked about, stay. Nothing else of its answer is used, so it cannot change code.
 """
 
 from __future__ import annotations
@@ -120,8 +119,7 @@ class MentionQuestion:
 
 
 def question_of(source: Source, guess: RenameGuess, most: int) -> MentionQuestion | None:
-    """The question to the model about a file, in at most that many characters; None where every
-    mention is decided, or none fits."""
+    """The question about a file, in at most that many characters; None where there is none."""
     lines = lines_of(source.text)
     starts = _starts(lines)
     windows = _windows([place.line for place in guess.places if place.undecided], len(lines))
@@ -168,8 +166,7 @@ def _starts(parts: Iterable[str]) -> list[int]:
 
 
 def left_by(question: MentionQuestion, answer: str) -> list[Place]:
-    """The mentions that the model leaves as they are, each with its article. An answer that also
-    leaves code as it was renames nothing: it decides nothing."""
+    """The mentions that the model leaves, with their articles; none if it also leaves code."""
     unchanged = list(_unchanged(question.excerpt.text, answer))
     left = [
         (offset, place)
@@ -212,8 +209,7 @@ def _unchanged(before: str, after: str) -> Iterator[Span]:
 def job_of(
     source: Source, guess: RenameGuess, settings: Settings, most: int = MAX_SHOWN_CHARACTERS
 ) -> Job:
-    """The Job of a file whose places are known. Its text is known too, unless it holds mentions
-    that the model decides. `most`: the characters that the model is shown."""
+    """The Job of a file whose places are known. `most`: the characters that the model is shown."""
     undecided = [place for place in guess.places if place.undecided]
     reason = why_by_rule(settings) if undecided else ""
     question = question_of(source, guess, most) if undecided and not reason else None

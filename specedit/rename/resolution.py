@@ -1,8 +1,7 @@
-"""Which of a name's meanings a rename of a whole tree is about.
+"""Which of a name's meanings a rename is about: of a tree's files, or of one alone.
 
-Each place of the name is renamed (`chosen`), known to be something else (`others`), or undecided
-(`left`: what it means is not known, and it stays). What every file can see is renamed; a local
-thing of the same name stays, and so does what belongs to another project's module.
+Each place is renamed (`chosen`), known to be something else (`others`), or undecided (`left`). In a
+tree, what every file can see is renamed; local things and those of other projects stay.
 """
 
 from __future__ import annotations
@@ -14,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 from specedit.check.finding import Finding, Spot
+from specedit.errors import UsageError
 from specedit.rename.questions import doubt
 from specedit.scoping.languages import rules_of
 from specedit.scoping.languages.calls import can_mean
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, has_sigil, meanings_over, scopes_of, stored_parameters
 from specedit.scoping.project import Project
-from specedit.scoping.scope import TYPES, Declared, Home, Owner
+from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Home, Owner
 from specedit.scoping.scopes import PLAIN
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import EXTERNAL, FOREIGN, FREE, MODULE, UNKNOWN
@@ -28,6 +28,14 @@ from specedit.syntax.branch import UNPARSED, Branch
 
 WORD = re.compile(r"[^\W\d]\w*")
 STATIC_IMPORT = re.compile(rb"\b(?:import|using)\s+static\b")
+DESCRIPTIONS = {  # of a meaning without a declaration
+    EXTERNAL: "a member of another file's type",
+    FOREIGN: "a member of an import",
+    UNKNOWN: "a member",
+    FREE: "a free name",
+    MODULE: "another module's name",
+    "implicit": "an undeclared member",
+}
 IsHere = Callable[[str, str], bool]  # whether a module that a file names may be the project's
 
 
@@ -43,13 +51,6 @@ class ResolvedName:
     others: dict[str, list[Meaning]] = field(default_factory=dict)  # known to be something else
 
     def __post_init__(self) -> None:
-        wanted = {id(leaf) for candidate in self.candidates for leaf in candidate.leaves}
-        self._paths = {
-            id(leaf): path
-            for path, typing in self.typings.items()
-            for leaf, _ in typing.scopes.leaves
-            if id(leaf) in wanted
-        }
         self._grouped: dict[int, tuple[int, dict[str, list[Branch]]]] = {}
         self._imports: dict[int, dict[Home | None, list[Declared]]] = {}  # of a meaning, by file
 
@@ -58,7 +59,6 @@ class ResolvedName:
         return next(iter(self.typings.values())).rules
 
     def chosen_declarations(self) -> Iterator[Declared]:
-        """The declarations of what is renamed."""
         return (declared for meaning in self.chosen for declared in meaning.declared)
 
     def parts(self, meaning: Meaning) -> Iterator[tuple[str, Meaning]]:
@@ -66,10 +66,13 @@ class ResolvedName:
         return ((path, part) for path in self.typings for part in self.here(path, [meaning]))
 
     def path_of(self, leaf: Branch) -> str:
-        return self._paths[id(leaf)]
+        typing = self.typing_of(leaf)
+        path: str = typing.project.path(typing.scopes)
+        return path
 
     def typing_of(self, leaf: Branch) -> Typing:
-        return self.typings[self._paths[id(leaf)]]
+        typing: Typing = next(iter(self.typings.values())).project.over(leaf)
+        return typing
 
     def here(self, path: str, meanings: Iterable[Meaning]) -> list[Meaning]:
         """Of these meanings, what stands in one file, without what others import."""
@@ -88,7 +91,7 @@ class ResolvedName:
         if count != len(meaning.leaves):
             result = {}
             for leaf in meaning.leaves:
-                result.setdefault(self._paths[id(leaf)], []).append(leaf)
+                result.setdefault(self.path_of(leaf), []).append(leaf)
             self._grouped[id(meaning)] = (len(meaning.leaves), result)
             imports: dict[Home | None, list[Declared]] = {}
             for each in meaning.declared:
@@ -102,7 +105,7 @@ class ResolvedName:
         """The names at a place: those that are declared there first, then from left to right."""
 
         def there(leaf: Branch) -> bool:
-            return id(leaf) in self._paths and at(self._paths[id(leaf)], leaf)
+            return at(self.path_of(leaf), leaf)
 
         here = [meaning for meaning in meanings if any(map(there, meaning.leaves))]
         declared = [
@@ -118,8 +121,7 @@ class ResolvedName:
         self.notes.setdefault(path, []).append(doubt(text, lines))
 
     def parameters_stored(self, name: str, among: Sequence[Meaning], *, derived: bool) -> None:
-        """Parameters that a renamed field of the same name is set from: renamed too (`derived`), or
-        noted."""
+        """Parameters that a renamed field is set from: renamed too (`derived`), or noted."""
         for meaning, leaf in list(stored_parameters(self.chosen, list(among), self.rules)):
             if not derived:
                 text = f"line {leaf.line}: it is set from the parameter `{name}`, which stays"
@@ -150,6 +152,13 @@ def lines_text(lines: Sequence[int]) -> str:
     return f"{'line' if len(lines) == 1 else 'lines'} {shown}"
 
 
+def describe(meaning: Meaning) -> str:
+    what = DESCRIPTIONS.get(meaning.kind, meaning.kind)
+    if meaning.kind == FOREIGN and meaning.module:
+        what = f"a member of {meaning.module}"
+    return f"{what} on {lines_text(meaning.lines)}"
+
+
 def spot_at(data: bytes, start: int, line: int) -> Spot:
     """Where a byte of a line stands, in lines and characters from 1."""
     before = data[data.rfind(b"\n", 0, start) + 1 : start]
@@ -157,7 +166,6 @@ def spot_at(data: bytes, start: int, line: int) -> Spot:
 
 
 def without(leaves: Sequence[Branch], others: Sequence[Branch]) -> list[Branch]:
-    """The leaves that are none of the others."""
     present = set(map(id, others))
     return [leaf for leaf in leaves if id(leaf) not in present]
 
@@ -186,25 +194,14 @@ def resolve_name(
 ) -> ResolvedName:
     """The meanings of `name` in these files. `at`: whether a place is the one that is asked for;
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
-    bare = name.lstrip("$")
-    result = meanings_over(list(typings.values()), bare)
-    resolved = ResolvedName(typings, [each for each in result if each.kind != "literal"])
-    if name.startswith("$"):
-        first = next(iter(typings.values()))
-        own = [each for each in resolved.candidates if has_sigil(each, first)]
-        resolved.candidates = own or resolved.candidates
+    resolved = _candidates(typings, name)
+    resolved.candidates = [each for each in resolved.candidates if each.kind != "literal"]
     theirs = [each for each in resolved.candidates if _is_theirs(resolved, each, is_here)]
     ours = [each for each in resolved.candidates if each not in theirs]
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
-        holders = (  # a class, or a module
-            {name for up in each.owners for name in (up.name, PurePath(up.name).stem)}
-            for each in ours
-        )
-        resolved.chosen = [
-            each for each, names in zip(ours, holders, strict=True) if owner in names
-        ]
+        resolved.chosen = _members_of(ours, owner)
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
         visible = [each for each in visible if not _is_literal(resolved, each)] or visible
@@ -212,9 +209,132 @@ def resolve_name(
         others = [each for each in visible if not all(owner.name for owner in each.owners)]
         resolved.chosen = [x for x in visible if x in alone or x in others] if alone else visible
     _include_clear_uses(resolved, ours)
-    resolved.parameters_stored(bare, ours, derived=derived)
+    resolved.parameters_stored(name.lstrip("$"), ours, derived=derived)
     _sort_unchosen(resolved, theirs)
     return resolved
+
+
+def resolve_alone(
+    typing: Typing,
+    name: str,
+    owner: str,
+    line: int | None,
+    is_here: Callable[[str], bool] | None,
+    *,
+    derived: bool,
+) -> ResolvedName:
+    """The meanings of `name` in one file, all of which are renamed that `line`, or `owner`, means.
+
+    `is_here`: other files are renamed, too, those of modules that it takes for the project's."""
+    path = typing.project.path(typing.scopes)
+    resolved = _candidates({path: typing}, name)
+    every, old = resolved.candidates, name.lstrip("$")
+    if line is None:  # strings are code only where a line says so
+        every[:] = [each for each in every if each.kind != "literal"]
+    known = any(each.declared for each in every)
+    if line is None and is_here is not None:
+        ours = [each for each in every if not is_foreign(each, typing.rules, is_here)]
+    else:
+        ours = [each for each in every if line or not known or each.kind != FOREIGN]
+    _join_clear_uses(resolved, ours)
+    if line is not None:
+        here = resolved.pointed_at(ours, lambda _, leaf: leaf.line == line)
+        if not here:
+            lines = sorted({at for meaning in ours for at in meaning.lines})
+            hint = f"It is on {lines_text(lines)}." if lines else ""
+            raise UsageError(f"no `{old}` on line {line}", hint=hint)
+        resolved.chosen = here[:1]
+        if len(here) > 1:
+            text = f"line {line}: `{old}` means {len(here)} things there; the first was renamed"
+            resolved.doubt(path, f"{text}: {describe(here[0])}", (line,))
+    elif owner:
+        resolved.chosen = _members_of(every, owner)
+        if not resolved.chosen:
+            holders = sorted({up.name for each in every for up in each.owners} - {""})
+            hint = f"It is a member of {', '.join(holders)}." if holders else ""
+            raise UsageError(f"`{owner}` has no member `{old}` in this file", hint=hint)
+    else:
+        resolved.chosen = list(ours)
+        if len(resolved.chosen) > 1:
+            things = "; ".join(describe(meaning) for meaning in resolved.chosen[:6])
+            text = f"`{old}` means {len(resolved.chosen)} things here, all renamed: {things}"
+            lines = sorted({at for meaning in resolved.chosen for at in meaning.lines})
+            resolved.doubt(path, text, lines)
+    chosen = resolved.chosen
+    if not any(each.declared for each in chosen) and chosen[:1] and chosen[0].kind != "label":
+        text = f"nothing in this file declares `{old}`; rename it where it is declared, too"
+        resolved.doubt(path, text)
+    if any(each.kind == "literal" for each in chosen):
+        resolved.doubt(path, f"every string {old!r} was taken for the same literal")
+    literals = [x for x in ours if _is_literal(resolved, x) and x not in resolved.chosen]
+    unsure = {FREE, FOREIGN, MODULE, *((UNKNOWN,) if literals else ())}
+    sure = [x for x in ours if x.kind not in unsure and x not in literals]
+    _include_clear_uses(resolved, sure)
+    for each in resolved.candidates if any(x.is_member for x in resolved.chosen) else ():
+        if each.kind == UNKNOWN and each not in resolved.chosen and each.leaves:
+            text = f"the class before it is not known on {lines_text(each.lines)}: not renamed"
+            resolved.doubt(path, text, each.lines)
+    resolved.parameters_stored(old, ours, derived=derived)
+    return resolved
+
+
+def _join_clear_uses(resolved: ResolvedName, ours: list[Meaning]) -> None:
+    """Uses that can only mean the one thing the file declares, or the one thing it never does."""
+    declared = [each for each in ours if each.declared]
+    loose = [x for x in ours if not x.declared and x.kind not in ("label", "literal")]
+    loosest = (each for each in loose if each.kind in (UNKNOWN, EXTERNAL, FOREIGN, "implicit"))
+    main = declared[0] if declared else next(loosest, None)
+    if main is None or len(declared) > 1:
+        return
+    for use in loose:
+        leaves = [x for x in use.leaves if use is not main and _is_clear(resolved, main, use, x)]
+        if leaves:
+            text = f"taken for the same: {describe(replace(use, leaves=leaves))}"
+            path = resolved.path_of(leaves[0])
+            resolved.doubt(path, text, sorted({leaf.line for leaf in leaves}))
+            main.leaves += without(leaves, main.leaves)
+            use.leaves = without(use.leaves, leaves)
+    ours[:] = [each for each in ours if each.leaves]
+    resolved.candidates[:] = [each for each in resolved.candidates if each.leaves]
+
+
+def _is_clear(resolved: ResolvedName, main: Meaning, use: Meaning, leaf: Branch) -> bool:
+    """Whether a use can only mean `main`, where the file declares nothing else of the name."""
+    rules, typing = resolved.rules, resolved.typing_of(leaf)
+    if not main.declared:  # another class's undeclared member is its own
+        return use.kind not in (FREE, MODULE) and {use.kind, main.kind} != {"implicit"}
+    if use.kind == MODULE:  # given out under its own name
+        above = (up for each in main.declared for up in each.leaf.up())
+        return any(up.type in rules.exports for up in above)
+    if use.kind in (UNKNOWN, "implicit"):
+        return main.is_member or (use.kind == "implicit" and main.kind == "class")
+    if use.kind != FREE:
+        return False
+    if rules.methods_apart and main.kind in {"local", "field", "value", *FUNCTIONS}:
+        called = leaf.parent is not None and rules.calls.get(leaf.parent.type) == leaf.field
+        if called != (main.kind in FUNCTIONS):
+            return False
+    if main.is_member:  # only where the member is visible
+        owner = typing.enclosing(leaf)
+        return owner is not None and any(x in main.owners for x in (owner, *typing.above(owner)))
+    return any(each.scope_kind in ("file", "namespace", "class") for each in main.declared)
+
+
+def _candidates(typings: Mapping[str, Typing], name: str) -> ResolvedName:
+    """All that a name means; with a `$`, the variables alone, if there are."""
+    result = meanings_over(list(typings.values()), name.lstrip("$"))
+    first = next(iter(typings.values()))
+    own = [each for each in result if has_sigil(each, first)] if name.startswith("$") else []
+    return ResolvedName(typings, own or result)
+
+
+def _members_of(meanings: Iterable[Meaning], owner: str) -> list[Meaning]:
+    """Of these, the members of a class or a module of this name."""
+    return [
+        each
+        for each in meanings
+        if any(owner in (up.name, PurePath(up.name).stem) for up in each.owners)
+    ]
 
 
 def choose_locals(resolved: ResolvedName) -> None:
@@ -370,11 +490,10 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
 
 
 def _leads_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
-    """Whether imports bring in what is known not to be the chosen thing: a module, or what another
-    file declares."""
+    """Whether imports bring in what is known not to be the chosen thing."""
     for declared in each.declared:
-        typing = resolved.typings.get(resolved.path_of(declared.leaf))
-        if typing is None or declared.kind != "import":
+        typing = resolved.typing_of(declared.leaf)
+        if declared.kind != "import":
             return False
         found = typing.project.imported_declarations(typing, declared)
         if not found and not resolved.rules.imports_module(declared):
@@ -392,8 +511,7 @@ def _extends_unknown(resolved: ResolvedName, each: Meaning) -> bool:
 
 
 def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:
-    """Whether one of these extends a variable's value, or a class of the tree that is not known to
-    be it."""
+    """Whether one of these extends a variable's value, or a class of the tree that is not found."""
     every = [each for owner in owners for each in (owner, *typing.above(owner))]
     missing = {base for owner in every for base in owner.bases} - {owner.name for owner in every}
     for name in missing:
@@ -406,8 +524,7 @@ def _misses_base(typing: Typing, owners: Iterable[Owner]) -> bool:
 
 
 def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) -> bool:
-    """Whether a use whose meaning is not known can be one of the chosen things by where it
-    stands."""
+    """Whether a use of unknown meaning can be one of the chosen things by where it stands."""
     rules, chosen, typing = resolved.rules, resolved.chosen, resolved.typings[path]
     declared = resolved.chosen_declarations()
     if chosen and all(map(_is_local, chosen)):
@@ -442,8 +559,7 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
 
 def _near(resolved: ResolvedName, path: str) -> frozenset[str]:
     """The files where a value of unknown class may be a chosen one: those with the name of such a
-    class, those that import them and those that they import, as far as words tell, and those that
-    pytest gives its fixtures. In others, a member that lists and files have, too, is theirs."""
+    class, and those that they import, or are imported by, as far as words tell."""
     project = resolved.typings[path].project
     owners = [owner for meaning in resolved.chosen for owner in meaning.owners]
     chosen = {id(owner) for owner in owners}
@@ -481,9 +597,8 @@ def _stem(path: str) -> str:
 
 
 def _may_be_inherited(typing: Typing, leaf: Branch, *, unexplained: bool) -> bool:
-    """Whether a class around a place extends one of the tree that is not known to be it: only what
-    that one has could be named there. `unexplained`: or whether nothing of another project can have
-    the name there, neither a class that is extended nor a static import."""
+    """Whether a class around a place extends one of the tree that is not known. `unexplained`: or
+    whether nothing of another project can have the name there."""
     around = (typing.scopes.by_node.get(id(up)) for up in leaf.up())
     owners = [scope.owner for scope in around if scope is not None and scope.owner is not None]
     bases = any(each.bases for owner in owners for each in (owner, *typing.above(owner)))
@@ -518,7 +633,7 @@ def _is_declared(meaning: Meaning) -> bool:
 
 def _is_local(meaning: Meaning) -> bool:
     return not meaning.owners and all(
-        each.kind in ("type", "label") or (each.scope is not None and each.scope.is_local)
+        each.kind in ("type", "label") or each.is_local
         for each in meaning.declared
         if each.kind not in ("import", "module")
     )
@@ -553,6 +668,5 @@ def _is_theirs(resolved: ResolvedName, each: Meaning, is_here: IsHere) -> bool:
 
 
 def follows_imports(rules: Rules) -> bool:
-    """Whether the language says where its imports lead."""
     own = type(rules)
     return own.imports is not Rules.imports or own.shared is not Rules.shared

@@ -1,5 +1,4 @@
-"""The Jobs of a rename: of one file, and of a work tree, whose files are those that git does not
-ignore, read when renaming asks.
+"""The Jobs of a rename: of one file, and of a work tree, whose files are read when renaming asks.
 
 Runs no model and writes nothing.
 """
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from specedit.check.finding import EXISTING_NAME, Finding, Spot
 from specedit.edit.job import Job
-from specedit.edit.report import Edit
+from specedit.edit.report import Edit, outcome
 from specedit.errors import GitError, InputError, RefusedEdit, UsageError, listed
 from specedit.files import git, regular
 from specedit.files.git import real
@@ -55,9 +54,7 @@ def plan_rename(
     absent_ok: bool = False,
 ) -> Job | Edit:
     """Rename an identifier of one file; an error where it is not in it, or where NEW is taken.
-
-    `absent_ok`: it is one of many files, so the name may be missing, and is renamed only where the
-    scope says. Then a file with nothing to rename comes back as an unchanged Edit."""
+    `absent_ok`: it is one of many files, which come back unchanged where nothing is renamed."""
     there, derived = source.text.lower(), settings.scope == "derived"
     if absent_ok and not any(name.lower() in there for name in sought(old, derived=derived)):
         return _unchanged(source)
@@ -93,15 +90,7 @@ def plan_rename(
 
 
 def _unchanged(source: Source, *notes: Finding) -> Edit:
-    return Edit(
-        source.name,
-        "unchanged",
-        source.data,
-        source.data,
-        findings=notes,
-        before_sha256=source.sha256,
-        after_sha256=source.sha256,
-    )
+    return outcome(source, source.text).noting(*notes)
 
 
 def old_name_left(source: Source, old: str) -> str:
@@ -158,7 +147,6 @@ class Tree:
 
     @classmethod
     def of_files(cls, names: Sequence[str], here: Path = Path()) -> Tree:
-        """The files named, and nothing else."""
         places = [(here / name).absolute() for name in names]
         root = Path(os.path.commonpath([place.parent for place in places]))
         known = [place.relative_to(root).as_posix() for place in places]
@@ -180,8 +168,7 @@ class Tree:
     def rename(
         self, names: Sequence[str], old: str, new: str, settings: Settings, *, some: bool = False
     ) -> TreeRename:
-        """The result of the rename in these files; an error where it cannot be. `some`: others may
-        hold the name, too: they are read, and stay."""
+        """The rename in these files, or an error. `some`: others that have the name stay."""
         paths = own = [self.path(name) for name in names]
         if some and self.tracks:
             held = self.holding(old, derived=settings.scope == "derived")
@@ -205,8 +192,7 @@ class Tree:
         target: Target | None = None,
         own: Sequence[str] | None = None,
     ) -> TreeRename:
-        """The result in files of the tree of the rename of a name, or of the one at `target`.
-        `own`: the user named these, and the others stay."""
+        """The rename of a name, or of that at `target`. `own`: the only files that may change."""
         strict = own is None
         built = [path for path in paths if strict and is_built(path, self.project.text(path))]
         if len(built) < len(paths):
@@ -221,8 +207,7 @@ class Tree:
         return self._without_generated(replace(result, unchanged=unchanged), old)
 
     def _without_generated(self, result: TreeRename, old: str) -> TreeRename:
-        """The rename without files that another program writes, or another project: what is meant
-        in them stays, and makes it incomplete."""
+        """The rename without generated and foreign files: a use in one makes it incomplete."""
         attributes = self.project.matching("linguist-", (".gitattributes",)) if self.tracks else []
         words = ("linguist-generated", "linguist-vendored")
         marks = git.marked(self.root, list(result.files), *words) if attributes else {}

@@ -1,8 +1,6 @@
 """A rename of a whole work tree: what becomes of each of its files, before any model is asked.
 
-Reads texts, writes nothing; a name that is taken anywhere is found here, so that nothing is written
-where something would be refused. `--scope derived` renames the names that are built from the old
-one, and code in prose, too.
+A name that is taken anywhere is found here, so that nothing is written where something is refused.
 """
 
 from __future__ import annotations
@@ -14,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn
 
-from specedit.check.finding import Finding
+from specedit.check.finding import SEVERAL, Finding
 from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import DESCRIPTIONS, MANY_NAMES, called, check_names, guessed
+from specedit.rename.places import MANY_NAMES, called, check_names, guessed
 from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
+    DESCRIPTIONS,
     IsHere,
     ResolvedName,
     choose_every_use,
@@ -65,9 +64,7 @@ class UseLeft:
 
 @dataclass(frozen=True, slots=True)
 class TreeRename:
-    """The result of a rename: a guess for each file that changes, and why the others stay.
-
-    Paths count from the project's top."""
+    """A guess for each file that changes, and why the others stay; by paths from the top."""
 
     old: str
     new: str
@@ -217,7 +214,8 @@ def rename_tree(
         add(files, path, moved, collisions=exists)
     if target is None and len(declared) > 1 and files and (text := _several(project, name, every)):
         first = next(iter(files))
-        files[first] = replace(files[first], notes=(doubt(text), *files[first].notes))
+        note = doubt(text, kind="unsure" if owner else SEVERAL)
+        files[first] = replace(files[first], notes=(note, *files[first].notes))
     ordered = {path: files[path] for path in paths if path in files}
     unchanged = {path: findings for path, findings in left.items() if findings}
     return TreeRename(name, new, ordered, unchanged, declared, moves)
@@ -277,12 +275,12 @@ def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> boo
     """Whether a place declares something that a module or a package has: `middleware.RealIP`."""
     typing = project.typing(path)
     declared = typing.scopes.by_leaf.get(id(leaf)) if typing is not None else None
-    if typing is None or declared is None or declared.scope is None:
+    if typing is None or declared is None:
         return False
     if declared.kind == "import":  # which the module gives out again
         leads = project.imported_declarations(typing, declared)
         return bool(leads) and typing.rules.is_module(project, path, module)
-    outside = declared.owner is None and declared.scope.kind in ("file", "namespace")
+    outside = declared.owner is None and declared.scope_kind in ("file", "namespace")
     return outside and typing.rules.is_module(project, path, module)
 
 
@@ -311,7 +309,7 @@ def _moves(
             path = project.path(declared.home)
             folder, file = posixpath.split(path)
             stem, end = posixpath.splitext(file)
-            outermost = declared.scope is not None and declared.scope.kind in ("file", "namespace")
+            outermost = declared.scope_kind in ("file", "namespace")
             if declared.kind == "class" and outermost and stem == old:
                 yield path, posixpath.join(folder, new + end)
 
@@ -392,8 +390,7 @@ def _with_others(
 
 
 def _meant_there(project: Project, part: Meaning) -> str:
-    """What a use that stays is bound to, and where that is declared; or why nothing renamed can be
-    meant."""
+    """What a use that stays is bound to, or why nothing renamed can be meant."""
     for declared in part.declared:
         if declared.is_own:
             return (
@@ -474,7 +471,7 @@ def _several(project: Project, name: str, every: Sequence[ResolvedName]) -> str:
     shown = [f"{_described(x)} ({project.path(x.home)}:{x.leaf.line})" for x in firsts]
     more = f" and {len(shown) - MAX_NAMED_PLACES} more" if len(shown) > MAX_NAMED_PLACES else ""
     named = "; ".join(shown[:MAX_NAMED_PLACES])
-    message = f"`{name}` means {len(shown)} things, all renamed: {named}{more}"
+    message = f"`{name}` means {len(shown)} things, which change together: {named}{more}"
     holder = next((name for name in holders if holders.count(name) == 1), "")
     return f"{message}; `{holder}.{name}` means one" if holder else message
 

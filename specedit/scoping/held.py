@@ -1,8 +1,7 @@
 """The content of containers: the class of what is taken out of one or given to a callback.
 
-By the type that is written for the container: `List<Order>`, `Map<String, Order>`, `Box<Order>`.
-A language names the methods of its library (`Tables.held`, `Tables.callbacks`); the members of a
-generic class of these files follow its type parameters.
+By the type that is written for it, `List<Order>`: a language names the methods of its library
+(`Tables.held`, `Tables.callbacks`); members of a generic class follow its type parameters.
 """
 
 from __future__ import annotations
@@ -11,30 +10,34 @@ from collections.abc import Sequence
 
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.scope import FUNCTIONS, Declared, Known
-from specedit.scoping.typing import Typing, is_alone, only_result, type_part
+from specedit.scoping.typing import SAME, Typing, is_alone, only_result, type_part
 from specedit.syntax.branch import Branch, first_of, last_of
 
 MAX_STEPS = 12  # steps through calls
-FIRST, LAST, SAME = "first", "last", "same"  # the argument that a method gives; or all of them
+FIRST = "first"  # the argument that a method gives; else the last one, or all of them (`SAME`)
 
 
 class HeldRules(Rules):
     """The rules of a language whose written types say what a container holds."""
 
     def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        """The class of `orders.get(0)`, `entry.getValue()`, `await task`, by what the type that is
-        written for the receiver is given; None where that is not known."""
-        if node.type in self.awaits:
-            typed = self.written(typing, first_of(node), deep + 1)
-            if typed is None or typing.head(typed) not in self.awaited:
+        """The class of `orders.get(0)`, `entry.getValue()`, `await task`."""
+        if node.type not in self.awaits:
+            member = typing.member_called(node)
+            which = self.held.get(typing.scopes.label(member)) if member is not None else None
+            if which in (None, SAME):
                 return None
-            return typing.named_type(_argument(typing, typed, -1), deep + 1)
-        member = _member(typing, node)
-        which = self.held.get(typing.scopes.label(member)) if member is not None else None
-        if member is None or which in (None, SAME):
-            return None
-        typed = self.written(typing, self.receiver(member), deep + 1)
-        return typing.named_type(_argument(typing, typed, 0 if which == FIRST else -1), deep + 1)
+        return typing.named_type(_taken(typing, node, deep), deep + 1)
+
+    def argument(self, typing: Typing, typed: Branch | None, number: int) -> Branch | None:
+        """What a container holds, by its type: one of the arguments of that."""
+        while typed is not None and typed.type in self.around_types:
+            typed = typed.part("type") or first_of(typed)
+        home = (typing.over(typed) or typing) if typed is not None else typing
+        if typed is not None and typed.type in self.lists:
+            return home.element(typed)
+        listed = _arguments(typing, typed)
+        return listed[number] if listed else None
 
     def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
         """The type that is written for an expression."""
@@ -51,8 +54,7 @@ class HeldRules(Rules):
     def member_out_of(
         self, typing: Typing, leaf: Branch, declared: Declared, known: Known, deep: int
     ) -> Known:
-        """The class of a member whose type is a type parameter of its class, by what the type that
-        is written for the receiver gives the class; of any other, what is `known`."""
+        """The class of a member, also where its type is a type parameter of its class."""
         typed = type_part(declared, self)
         home = typing.home(declared) or typing
         if typed is None or declared.owner is None or deep > MAX_STEPS:
@@ -87,7 +89,7 @@ class HeldRules(Rules):
         called = typing.called(callee, deep + 1)
         if called is not None:
             return _wanted(typing, called, call, function, at, deep)
-        member = _member(typing, call)
+        member = typing.member_called(call)
         if member is None or typing.scopes.label(member) not in self.callbacks:
             return None
         typed = self.written(typing, self.receiver(member), deep + 1)
@@ -117,7 +119,7 @@ def _kept_as(typing: Typing, function: Branch, deep: int) -> Branch | None:
 def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
     rules = typing.rules
     while node.type in rules.passes_on or is_alone(node, rules):
-        inner = first_of(node)
+        inner = node.part("value") or first_of(node)
         if inner is None:
             return None
         node = inner
@@ -125,8 +127,7 @@ def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
         return _of_name(typing, node, deep)
     if node.type in rules.calls and node.type not in rules.builds:
         leaf = typing.called_leaf(node)
-        called = typing.called(leaf, deep + 1) if leaf is not None else None
-        if called is not None:
+        if (called := typing.callee_of(node, deep + 1)) is not None:
             typed = type_part(called, rules) if called.kind in FUNCTIONS else None
             return only_result(typed, rules)
         if leaf is not None and typing.scopes.text(leaf) in rules.allocates:
@@ -134,10 +135,22 @@ def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
             return first_of(listed) if listed is not None else None
     elif (typed := typing.type_written(node, deep)) is not None:
         return typed
-    member = _member(typing, node)
-    if member is None or rules.held.get(typing.scopes.label(member)) != SAME:
+    return _taken(typing, node, deep)
+
+
+def _taken(typing: Typing, node: Branch, deep: int) -> Branch | None:
+    """The type of `orders.get(0)`, or of `await task`, by that of the receiver."""
+    rules = typing.rules
+    if node.type in rules.awaits:
+        typed = rules.written(typing, first_of(node), deep + 1)
+        waits = typed is not None and (not rules.awaited or typing.head(typed) in rules.awaited)
+        return rules.argument(typing, typed, 0) if waits else None
+    member = typing.member_called(node)
+    which = rules.held.get(typing.scopes.label(member)) if member is not None else None
+    if member is None or which is None:
         return None
-    return typing.rules.written(typing, rules.receiver(member), deep + 1)
+    typed = rules.written(typing, rules.receiver(member), deep + 1)
+    return typed if which == SAME else rules.argument(typing, typed, 0 if which == FIRST else -1)
 
 
 def _of_name(typing: Typing, node: Branch, deep: int) -> Branch | None:
@@ -155,26 +168,10 @@ def _of_name(typing: Typing, node: Branch, deep: int) -> Branch | None:
             return None
         value = declared.node.part("right") or declared.node.part("value")
         over = home.rules.written(home, value, deep + 1)
-        if over is None or is_keyed(home, value, over):
+        if over is None or home.is_keyed(value, over):
             return None
         return (home.over(over) or home).element(over)
     return home.rules.written(home, rules.value_part(declared), deep + 1)
-
-
-def is_keyed(typing: Typing, over: Branch | None, typed: Branch) -> bool:
-    """Whether a loop over an expression of this type takes out keys, or pairs with them."""
-    member = _member(typing, over) if over is not None else None
-    takes_values = member is not None and typing.rules.held.get(typing.scopes.label(member)) == SAME
-    return not takes_values and typing.head(typed) in typing.rules.keyed
-
-
-def _member(typing: Typing, node: Branch) -> Branch | None:
-    """The name of the member that an expression reads or calls."""
-    where = typing.rules.calls.get(node.type)
-    callee = node.part(where) if where else None
-    if callee is not None and callee.type in typing.rules.names:
-        return callee if typing.rules.receiver(callee) is not None else None
-    return typing.member_leaf(callee if callee is not None else node)
 
 
 def _wanted(
@@ -191,16 +188,6 @@ def _wanted(
     home = typing.home(called) or typing
     given_types = _arguments(home, types[number].part("type"))
     return home.named_type(given_types[at], deep + 1) if at < len(given_types) else None
-
-
-def _argument(typing: Typing, typed: Branch | None, number: int) -> Branch | None:
-    while typed is not None and typed.type in typing.rules.around_types:
-        typed = typed.part("type") or first_of(typed)
-    home = (typing.over(typed) or typing) if typed is not None else typing
-    if typed is not None and typed.type in typing.rules.lists:
-        return home.element(typed)
-    listed = _arguments(typing, typed)
-    return listed[number] if listed else None
 
 
 def _arguments(typing: Typing, typed: Branch | None) -> Sequence[Branch]:

@@ -25,7 +25,6 @@ class Lookup:
         self._rankings: dict[Hashable, tuple[object, RankedDeclarations]] = {}
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
-        """The declaration a bare name means at a place."""
         scope: Scope | None = self.scopes.scope_of(at)
         inner = True  # no function (Python: nothing) between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
@@ -62,8 +61,7 @@ class Lookup:
     def _seen(
         self, declared: list[Declared], scope: Scope, at: Branch, *, typed: bool
     ) -> list[Declared]:
-        """The declarations of a name in a scope that a place can see. `typed`: the place is in the
-        type of one of the scope's parameters."""
+        """The declarations that a place can see. `typed`: it is in a parameter's type."""
         end = _end_of_head(scope, at) if self.rules.hoists else None
         if typed:
             declared = [each for each in declared if each.kind != "parameter"]
@@ -148,7 +146,6 @@ class Lookup:
         return waiting[1:]
 
     def _bases(self, owner: Owner) -> Iterator[Owner]:
-        """The bases that a class names."""
         home = self.project.at(owner.home) or self
         own = {
             base: [other for other in home.scopes.owners_named(base) if other is not owner]
@@ -190,8 +187,7 @@ class Lookup:
 
 
 def _end_of_head(function: Scope, at: Branch) -> int | None:
-    """JavaScript: where a function's parameters end, if `at` is in them: the default of one does
-    not see what is declared after them."""
+    """JavaScript: the end of a function's parameters, if `at` is in them: it sees no more."""
     if function.kind != "function":
         return None
     head = function.node.part("parameters")

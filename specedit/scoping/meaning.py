@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from specedit.scoping.languages.rules import Rules
-from specedit.scoping.project import Project
 from specedit.scoping.scope import FUNCTIONS, TYPES, Declared, Owner
 from specedit.scoping.scope import Meaning as Meaning
 from specedit.scoping.scope import Rewrite as Rewrite
@@ -16,20 +15,10 @@ from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
-from specedit.syntax.languages import Language
-
-
-def meanings(text: str, language: Language, name: str) -> tuple[list[Meaning], Typing]:
-    """The meanings of `name`, those with a declaration first, then in reading order."""
-    typing = Project.of_text(text, language)
-    result = meanings_over([typing], name)
-    return sorted(
-        result, key=lambda meaning: (not meaning.declared, meaning.leaves[0].start)
-    ), typing
 
 
 def meanings_over(typings: Sequence[Typing], name: str) -> list[Meaning]:
-    """The meanings of `name` in several files of one language, which know of each other."""
+    """The meanings of `name` in files of one language, those with a declaration first."""
     result = _Sorting(typings, name).groups()
     if any(typing.rules.sigils for typing in typings):
         result += _Sorting(typings, "$" + name).groups()
@@ -76,12 +65,9 @@ class _Sorting:
         for declaration in self.declared:
             meaning = results.setdefault(self._root(declaration), Meaning(declaration.kind))
             meaning.declared.append(declaration)
-            if declaration.kind != "import" and declaration.member_of not in (
-                None,
-                *meaning.owners,
-            ):
-                assert declaration.member_of is not None
-                meaning.owners.append(declaration.member_of)
+            owner = declaration.member_of if declaration.kind != "import" else None
+            if owner is not None and owner not in meaning.owners:
+                meaning.owners.append(owner)
         owner_of = {key: owner for uses in self.uses for key, owner in uses.owner_of.items()}
         for leaf, key in self.leaves:
             root = self._root(key)
@@ -138,9 +124,7 @@ class _Sorting:
         }
         for declaration in self.declared:
             sort = self._sort(declaration)
-            place: Hashable = (
-                id(declaration.owner) if declaration.owner is not None else id(declaration.scope)
-            )
+            place: Hashable = id(declaration.owner or declaration.scope)
             if declaration in rebinding and id(declaration.scope) not in in_builds:
                 place = (place, id(declaration.node))
             first = together.setdefault((place, sort), declaration)
@@ -189,9 +173,7 @@ class _Sorting:
                     for part in typing.project.parts(owner):
                         for other in self._at_node.get(id(part.node), ()):
                             self._join(declaration, other)
-            elif declaration.owner is None and (
-                declaration.scope is None or not declaration.scope.is_local
-            ):
+            elif declaration.owner is None and not declaration.is_local:
                 for other in typing.project.shared(typing, self.name):
                     if self._sort(declaration) == self._sort(other):
                         self._join(declaration, other)
@@ -215,7 +197,7 @@ class _Sorting:
             for above in typing.above(owner) if mine else ():
                 for member in mine:
                     for over in by_owner.get(id(above), []):
-                        if self._overrides(member, over) or _is_part(typing, owner, above):
+                        if self._overrides(member, over) or above in typing.project.parts(owner):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
                 wanted = typing.members(
@@ -237,13 +219,10 @@ class _Sorting:
                 return False
         if not (self.rules.fields_hide or self.rules.members_apart):
             return True
-        sorts = {self._sort(key) for key in (member, other) if isinstance(key, Declared)}
-        if len(sorts) > 1:
+        known = [key for key in (member, other) if isinstance(key, Declared)]
+        if len(set(map(self._sort, known))) > 1:
             return False
-        if not self.rules.fields_hide:
-            return True
-        kinds = [key.kind for key in (member, other) if isinstance(key, Declared)]
-        return all(kind in FUNCTIONS for kind in kinds)
+        return not self.rules.fields_hide or all(key.kind in FUNCTIONS for key in known)
 
     def _join_implied(self) -> None:
         """Go: a type with all methods of an interface implements it without a declaration."""
@@ -272,11 +251,6 @@ def scopes_of(declared: Declared) -> Scopes:
     return declared.home
 
 
-def _is_part(typing: Typing, owner: Owner, other: Owner) -> bool:
-    """Whether two owners are one class that continues in another file."""
-    return any(part is other for part in typing.project.parts(owner))
-
-
 def has_sigil(meaning: Meaning, typing: Typing) -> bool:
     """PHP, Bash: a variable, which a sign tells from every word of the language."""
     return any(typing.rules.has_sigil(leaf, typing.scopes.text) for leaf in meaning.leaves)
@@ -284,13 +258,8 @@ def has_sigil(meaning: Meaning, typing: Typing) -> bool:
 
 def means_member(meaning: Meaning) -> bool:
     """Which half of a shorthand a meaning is: the member, or the variable."""
-    return meaning.is_member or meaning.kind not in (
-        "local",
-        "parameter",
-        "value",
-        "function",
-        "import",
-    )
+    variables = ("local", "parameter", "value", "function", "import")
+    return meaning.is_member or meaning.kind not in variables
 
 
 def stored_parameters(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -23,16 +23,7 @@ from specedit.syntax.branch import Branch
 from specedit.syntax.languages import BY_NAME, Language, language_of
 
 T = TypeVar("T")
-SOURCE_FOLDERS = (
-    "",
-    "src",
-    "lib",
-    "libs",
-    "app",
-    "apps",
-    "packages",
-    "crates",
-)  # where sources stand
+SOURCE_FOLDERS = ("", "src", "lib", "libs", "app", "apps", "packages", "crates")
 JVM = frozenset({"java", "kotlin", "scala"})  # each uses the others' classes under their names
 KIN = (JVM, frozenset({"javascript", "typescript", "tsx"}), frozenset({"c", "cpp"}))
 # what may declare a type, or a value of its name, in any language
@@ -65,15 +56,14 @@ class Project:
             str(up) for path in self.paths for up in PurePosixPath(path).parents
         )
         self._read = read
-        self.held: list[str] = []  # files whose text an editor holds
         self._texts: dict[str, str | None] = {}
         self._typings: dict[str, Typing | None] = {}
         self._homes: dict[int, str] = {}  # of scopes
         self._roots: dict[int, Typing] = {}  # of a tree's root
-        self._modules: dict[str, Declared] = {}
         self._steps: dict[int, int] = {}  # of each file's answers
         self._asked: set[Hashable] = set()  # what is being found out just now
-        self._imported: dict[int, list[Declared] | None] = {}
+        self._importing: dict[Hashable, list[Declared] | None] = {}  # on the way to one import
+        self._circular = False  # one of these asked for itself, so that others may miss something
         self.notes: dict[object, Any] = {}
 
     @classmethod
@@ -99,13 +89,12 @@ class Project:
     def unparsed(self) -> Project:
         """The same texts without their trees, which take 70 times the memory."""
         result = Project(self.paths, self._read)
-        result._texts, result.held = self._texts, self.held
+        result._texts = self._texts
         return result
 
     def hold(self, path: str, text: str) -> None:
         """Take this for a file's text: an editor is ahead of the disk."""
         self._texts[path] = text
-        self.held.append(path)
 
     def language(self, path: str) -> Language | None:
         result = language_of(path, self.text(path) or "")
@@ -142,7 +131,6 @@ class Project:
         return self._homes.get(id(home), "")
 
     def inside(self, folder: str) -> list[str]:
-        """The files of a folder."""
         own = (path for path in self.paths if posixpath.dirname(path) == folder)
         return self.remembered(("inside", folder), lambda: sorted(own))
 
@@ -175,7 +163,6 @@ class Project:
         return known
 
     def called(self, name: str) -> list[str]:
-        """The files of this name in any folder."""
         own = (path for path in self.paths if posixpath.basename(path) == name)
         return self.remembered(("called", name), lambda: sorted(own))
 
@@ -183,22 +170,19 @@ class Project:
 
     def module(self, path: str) -> Declared | None:
         """A file, as the thing with members that an import of it gives."""
-        typing = self.typing(path)
-        if path in self._modules or typing is None:
-            return self._modules.get(path)
+        if (typing := self.typing(path)) is None:
+            return None
         scopes = typing.scopes
         owner = Owner(path, scopes.root, members=scopes.file.declared, home=scopes)
-        self._modules[path] = Declared(
-            path, "module", scopes.root, scopes.root, None, owner, home=scopes
-        )
-        return self._modules[path]
+        return self._module(path, owner, scopes.root, scopes)
 
     def package(self, name: str, home: Home | None, node: Branch) -> Declared:
         """A folder or a namespace, as a thing with members: what is in it, the language says."""
-        if name not in self._modules:
-            owner = Owner(name, node, home=home, folder=name)
-            self._modules[name] = Declared(name, "module", node, node, None, owner, home=home)
-        return self._modules[name]
+        return self._module(name, Owner(name, node, home=home, folder=name), node, home)
+
+    def _module(self, name: str, owner: Owner, node: Branch, home: Home | None) -> Declared:
+        made = Declared(name, "module", node, node, None, owner, home=home)
+        return self.remembered(("module", name), lambda: made)
 
     def is_module(self, owner: Owner) -> bool:
         return owner.node.parent is None and owner.module is None
@@ -209,25 +193,20 @@ class Project:
         owners = home.class_of(declared) if home is not None else ()
         return [each for owner in owners for each in owner.members.get(name, ())]
 
+    def declarations(self, path: str, name: str) -> Sequence[Declared]:
+        typing = self.typing(path) if name in (self.text(path) or "") else None
+        return typing.scopes.declarations(name) if typing is not None else ()
+
     def top_level(self, path: str, name: str) -> list[Declared]:
         """The declarations of a file under a name where other files can see them."""
-        typing = self.typing(path) if name in (self.text(path) or "") else None
-        if typing is None:
-            return []
         return [
-            declaration
-            for declaration in typing.scopes.declarations(name)
-            if declaration.scope is not None
-            and declaration.scope.kind in ("file", "namespace")
-            and (
-                declaration.owner is None
-                or declaration.kind == "value"
-                or declaration.scope.kind == "namespace"
-            )
+            each
+            for each in self.declarations(path, name)
+            if each.scope_kind == "namespace"
+            or (each.scope_kind == "file" and (each.owner is None or each.kind == "value"))
         ]
 
     def owners(self, paths: Iterable[str], name: str) -> Iterator[Owner]:
-        """The owners of a name in these files."""
         for path in paths:
             typing = self.typing(path) if name in (self.text(path) or "") else None
             yield from typing.scopes.owners_named(name) if typing is not None else ()
@@ -246,14 +225,30 @@ class Project:
         return self._roots.get(id(root))
 
     def imported_declarations(self, here: Lookup, imported: Declared) -> list[Declared] | None:
-        """The declarations that an import brings in; None where no file is known to have them."""
-        key = id(imported)
-        if key not in self._imported:
-            self._imported[key] = None  # an import of itself brings nothing
-            home = self.at(imported.home) or here
-            assert isinstance(home, Typing)
-            self._imported[key] = home.rules.imports(self, home, imported) or None
-        return self._imported[key]
+        """The declarations that an import brings in; None where no file is known to have them, and
+        for what is not an import."""
+        key = ("imported", id(imported))
+        if imported.kind != "import":
+            return None
+        if key in self.notes:
+            known: list[Declared] | None = self.notes[key]
+            return known
+        if key in self._importing:  # an import of itself brings nothing, and others miss that
+            self._circular = True
+            return self._importing[key]
+        home = self.at(imported.home) or here
+        assert isinstance(home, Typing)
+        outermost = not self._importing
+        self._importing[key] = None
+        try:
+            result = home.rules.imports(self, home, imported) or None
+            self._importing[key] = result
+            if not self._circular or (outermost and not self._asked):
+                self.notes[key] = result
+        finally:
+            if outermost:
+                self._importing, self._circular = {}, self._circular and bool(self._asked)
+        return result
 
     def shared(self, here: Lookup, name: str) -> list[Declared]:
         """The names that other files show in this one without an import."""
@@ -282,12 +277,12 @@ class Project:
         return known
 
     def once(self, mark: Hashable, found: Iterator[Declared]) -> list[Declared]:
-        """An answer that asks for itself on the way is empty there. It is kept, unless another
-        answer asked for it: that one may be missing in it."""
+        """An answer, empty where it asks for itself; kept unless it is asked for by another one."""
         if mark in self.notes:
             known: list[Declared] = self.notes[mark]
             return known
         if mark in self._asked:
+            self._circular = True
             return []
         self._asked.add(mark)
         try:
@@ -295,5 +290,7 @@ class Project:
         finally:
             self._asked.discard(mark)
         if not self._asked:
-            self.notes[mark] = result
+            if not (self._importing and self._circular):
+                self.notes[mark] = result
+            self._circular = self._circular and bool(self._importing)
         return result

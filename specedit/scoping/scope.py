@@ -34,6 +34,15 @@ class Declared:
         return self.kind not in ("import", "module", "export")
 
     @property
+    def scope_kind(self) -> str:
+        return self.scope.kind if self.scope is not None else ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it can be met in a part of its file alone."""
+        return self.scope is not None and self.scope.is_local
+
+    @property
     def member_of(self) -> Owner | None:
         return self.owner or self.also
 

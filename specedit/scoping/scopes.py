@@ -44,7 +44,7 @@ class Scopes(Home):
         self._declarations: dict[str, list[Declared]] = {}  # by name
         self.imported: dict[int, Owner] = {}  # by the node that brings it in
         self.plain = Owner("", self.root, module=PLAIN, home=self)
-        self.builtins: dict[str, Owner] = {}  # by name: things of the language itself
+        self._builtins: dict[str, Owner] = {}
         self.announced: dict[int, dict[str, str]] = {}  # by function: what a language reads there
         self._open()
 
@@ -59,7 +59,6 @@ class Scopes(Home):
         return self.data[node.start : node.end].decode("utf-8", "replace")
 
     def label(self, leaf: Branch) -> str:
-        """The name a leaf carries."""
         return self.rules.label(leaf, self.text)
 
     def scope_of(self, node: Branch, *, outside: bool = False) -> Scope:
@@ -77,8 +76,7 @@ class Scopes(Home):
         return self.file
 
     def _is_read_outside(self, node: Branch) -> bool:
-        """Python: a default, or what a comprehension's first `for` goes over. Java: `catch` and
-        `finally` do not see the resources of a `try`."""
+        """Python: a default, or what a comprehension's first `for` goes over. Java: resources."""
         if node.place not in self.rules.outside or node.parent is None:
             return False
         if node.place not in self.rules.outside_first:
@@ -98,12 +96,15 @@ class Scopes(Home):
         return self._owners_named.get(name, ())
 
     def owners_at(self, node: Branch) -> Sequence[Owner]:
-        """The owners that a node stands for: one, or none."""
         return self._owners_at.get(id(node), ())
 
     def outside(self, node: Branch, name: str, module: str | None) -> Owner:
         """Something whose members stand elsewhere than in a scope: in another module, mostly."""
         return self.imported.setdefault(id(node), Owner(name, node, module=module, home=self))
+
+    def builtin(self, name: str) -> Owner:
+        """A thing of the language itself, or of another project, whose members are not known."""
+        return self._builtins.setdefault(name, Owner(name, self.root, module=name))
 
     # building
 
@@ -168,8 +169,7 @@ class Scopes(Home):
         return self._made(Owner(name, node, bases, early=adds, home=self))
 
     def _named_in(self, bases: Branch) -> Iterator[Branch]:
-        """The types in a list of bases, without the arguments of generic ones: a class that
-        extends `List<Order>` is not an Order. A wrapper has the members of what it wraps."""
+        """The types in a list of bases, without the arguments of generic ones that wrap nothing."""
         waiting = [bases]
         while waiting:
             node = waiting.pop()
@@ -198,7 +198,6 @@ class Scopes(Home):
 
 
 def declared_scopes(text: str, language: Language, modules: Mapping[str, str] = NONE) -> Scopes:
-    """The scopes of a text with all its declarations."""
     with uncollected():
         scopes = Scopes(text, language, modules)
         for leaf, name in scopes.leaves:
@@ -288,7 +287,6 @@ def _target(scopes: Scopes, node: Branch, where: str, name: str) -> Scope:
 
 
 def _class_around(scopes: Scopes, node: Branch) -> Owner | None:
-    """The innermost class that `node` stands in."""
     around = (scopes.by_node[id(up)] for up in node.up() if id(up) in scopes.by_node)
     return next((scope.owner for scope in around if scope.kind == "class"), None)
 

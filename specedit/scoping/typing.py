@@ -13,6 +13,7 @@ from specedit.scoping.lookup import Lookup
 from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.syntax.branch import Branch, first_of, last_of
 
+SAME = "same"  # of `Tables.held`: methods that give something with the same inside
 MAX_STEPS = 40  # steps of inference, three or four for each call of a chain; cycles are longer
 
 
@@ -28,18 +29,21 @@ class Typing(Lookup):
                 return child
         return None
 
+    def member_called(self, node: Branch) -> Branch | None:
+        """The name of the member that an expression reads or calls."""
+        where = self.rules.calls.get(node.type)
+        callee = node.part(where) if where else None
+        if callee is not None and callee.type in self.rules.names:
+            return callee if self.rules.receiver(callee) is not None else None
+        return self.member_leaf(callee if callee is not None else node)
+
     def is_called(self, leaf: Branch) -> bool:
-        """Whether the member after the dot is called."""
         leaf, calls = self.rules.carrier(leaf), self.rules.calls
         access = leaf.parent
         assert access is not None
         holder = leaf if access.type in calls else access
-        around = holder.parent
-        return (
-            around is not None
-            and around.type in calls
-            and holder.field == calls[around.type].strip("<")
-        )
+        called = calls.get(holder.parent.type) if holder.parent is not None else None
+        return called is not None and holder.field == called.strip("<")
 
     # declarations
 
@@ -52,12 +56,8 @@ class Typing(Lookup):
         if (home := self.over(typed)) is not None:
             return home.element(typed)
         if typed.type in self.rules.lists:
-            return (
-                typed.part("element")
-                or typed.part("value")
-                or typed.part("type")
-                or first_of(typed)
-            )
+            named = (typed.part(field) for field in ("element", "value", "type"))
+            return next(filter(None, named), first_of(typed))
         if typed.type in self.rules.names:  # `type Things []Thing`
             declared = self.lookup(self.scopes.text(typed), typed, "type")
             typed = (declared.node.part("type") if declared is not None else None) or typed
@@ -92,13 +92,11 @@ class Typing(Lookup):
         made = value is not None and value.type in self.rules.builds
         return self.type_written(value, deep + 1) if made else None
 
-    def _is_keyed(self, over: Branch | None, deep: int) -> bool:
-        """Whether a loop takes the keys of something, whose class is not asked for."""
-        words = self.rules.keyed
-        typed = self.type_written(over, deep + 1) if words else None
-        if words and (typed is None or self.scopes.text(typed) in self.rules.inferred):
-            typed = self.rules.written(self, over, deep + 1) or typed
-        return typed is not None and self.rules.is_keyed(self, over, typed)
+    def is_keyed(self, over: Branch | None, typed: Branch) -> bool:
+        """Whether a loop over an expression of this type takes out keys, or pairs with them."""
+        member = self.member_called(over) if over is not None else None
+        takes_values = member is not None and self.rules.held.get(self.scopes.label(member)) == SAME
+        return not takes_values and self.head(typed) in self.rules.keyed
 
     def head(self, typed: Branch) -> str:
         """The first name of a type."""
@@ -137,9 +135,7 @@ class Typing(Lookup):
 
     def _of_elsewhere(self, name: str) -> Known:
         """A type that no file of the tree declares: it is another project's."""
-        if self.project.declares(self, name):
-            return None
-        return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
+        return None if self.project.declares(self, name) else (self.scopes.builtin(name),)
 
     def _aliased(self, declared: Declared) -> Branch | None:
         """The type that an alias is another name of; None where it has members of its own."""
@@ -154,9 +150,7 @@ class Typing(Lookup):
 
     def _builtin(self, name: str) -> tuple[Owner, ...]:
         """The language's own meaning of a name that the file does not declare."""
-        if name not in self.rules.builtins:
-            return ()
-        return (self.scopes.builtins.setdefault(name, Owner(name, self.scopes.root, module=name)),)
+        return (self.scopes.builtin(name),) if name in self.rules.builtins else ()
 
     def _imported(self, declared: Declared, deep: int = 1) -> Known:
         """A class that an import names, or something of another module."""
@@ -168,13 +162,8 @@ class Typing(Lookup):
         return known or (self.scopes.outside(declared.leaf, declared.name, module),)
 
     def _ends(self, declared: Declared, seen: set[int]) -> Iterator[Declared]:
-        """The imports that an import leads to through other files; each once, for files may
-        import each other in cycles."""
-        imported = (
-            self.project.imported_declarations(self, declared)
-            if declared.kind == "import"
-            else None
-        )
+        """The imports that an import leads to through other files; each once."""
+        imported = self.project.imported_declarations(self, declared)
         if imported is None:
             yield declared
         for each in imported or ():
@@ -194,9 +183,7 @@ class Typing(Lookup):
     def resolved(self, declared: Declared | None) -> Declared | None:
         """The declaration that an import brings in, wherever it is; anything else is itself."""
         home = self
-        for _ in range(MAX_STEPS):
-            if declared is None or declared.kind != "import":
-                break
+        for _ in range(MAX_STEPS if declared is not None else 0):  # files may import in cycles
             imported = self.project.imported_declarations(home, declared)
             if not imported or imported[0] is declared:
                 break
@@ -243,7 +230,6 @@ class Typing(Lookup):
         return tuple(home.scopes.owners_at(declared.node))
 
     def named_type(self, node: Branch | None, deep: int = 0) -> Known:
-        """The owners a type expression names."""
         if node is None or deep > MAX_STEPS:
             return None
         if (home := self.over(node)) is not None:
@@ -307,10 +293,9 @@ class Typing(Lookup):
             if not any(inner_types):
                 names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
         if names[0] in self.rules.wrappers and len(names) > 1:
-            listed = next(
-                (below for below in node.walk() if below.type in self.rules.arguments), None
-            )
-            inner = first_of(listed) if listed is not None else None
+            listed = (below for below in node.walk() if below.type in self.rules.arguments)
+            first_listed = next(listed, None)
+            inner = first_of(first_listed) if first_listed is not None else None
             return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
         return self.named(names[0], leaves[0])
 
@@ -349,13 +334,8 @@ class Typing(Lookup):
                 return self.type_of(node.part("value") or first_of(node), deep + 1)
             return self.named_type(typed, deep + 1)
         if kind in rules.builds:
-            return self.named_type(
-                node.part("type")
-                or node.part("constructor")
-                or node.part("name")
-                or first_of(node),
-                deep + 1,
-            )
+            named = (node.part(field) for field in ("type", "constructor", "name"))
+            return self.named_type(next(filter(None, named), first_of(node)), deep + 1)
         if kind in rules.indexes:
             key = last_of(node)
             if rules.makes and key is not None and key.type in rules.strings:  # `x["name"]`
@@ -417,8 +397,9 @@ class Typing(Lookup):
             return None
         name = self.scopes.label(leaf)
         foreign = all(owner.module is not None for owner in owners)
-        if foreign and self._takes_types(leaf):  # `Assert.IsType<Order>(x)` may give an Order
-            return None
+        near = (leaf, *list(leaf.up())[:2])
+        if foreign and any(node.first(*self.rules.arguments) is not None for node in near):
+            return None  # `Assert.IsType<Order>(x)` may give an Order
         if owners and foreign:
             theirs = self._is_closed(owners[0].module or "")
             return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
@@ -436,11 +417,6 @@ class Typing(Lookup):
 
     def _is_closed(self, module: str) -> bool:
         return module.split(".")[0] in self.rules.closed_modules
-
-    def _takes_types(self, leaf: Branch) -> bool:
-        """Whether types are given to what is called by this name."""
-        around = (leaf, *list(leaf.up())[:2])
-        return any(node.first(*self.rules.arguments) is not None for node in around)
 
     def _kept(self, owners: tuple[Owner, ...], name: str, deep: int) -> Known:
         """The class of an attribute that only a method sets: `self.x = A()`."""
@@ -486,11 +462,9 @@ class Typing(Lookup):
         """The class of what a variable gives whose type, or whose value, is a function's."""
         typed = type_part(declared, self.rules)
         if typed is None:
-            home = self.home(declared) or self
-            value = home.rules.value_part(declared)
-            while value is not None and is_alone(value, self.rules):
-                value = first_of(value)
+            value = self._value(declared)
             function = value is not None and self.rules.scopes.get(value.type) == "function"
+            home = self.home(declared) or self
             return home._gives(value, deep) if function and value is not None else None
         while typed is not None and typed.type in self.rules.around_types:
             typed = first_of(typed)
@@ -541,10 +515,7 @@ class Typing(Lookup):
             return self._bounds(declared, deep)
         if declared.node.type in self.rules.constants:
             return (declared.owner,) if declared.owner else None
-        if (
-            declared.leaf.parent is not None
-            and declared.leaf.parent.type in self.rules.rest_parameters
-        ):
+        if (holder := declared.leaf.parent) and holder.type in self.rules.rest_parameters:
             return (self.scopes.plain,)
         if declared.kind == "parameter" and self.rules.is_instance(declared):
             result = self.enclosing(declared.node)
@@ -560,11 +531,13 @@ class Typing(Lookup):
             if not self.rules.takes_element(declared):
                 return None
             over = declared.node.part("right") or declared.node.part("value")
-            return None if self._is_keyed(over, deep) else self.element_of(over, deep + 1)
-        value = self.rules.value_part(declared)
-        return (
-            self.type_of(value, deep + 1) if value is not None else self._unpacked(declared, deep)
-        )
+            typed = self.rules.written(self, over, deep + 1) if self.rules.keyed else None
+            if typed is not None and self.is_keyed(over, typed):
+                return None  # of keys no class is asked for
+            return self.element_of(over, deep + 1)
+        if (value := self.rules.value_part(declared)) is not None:
+            return self.type_of(value, deep + 1)
+        return self._unpacked(declared, deep)
 
     def _unpacked(self, declared: Declared, deep: int) -> Known:
         """One of the things that a value gives: `x, err := f()`, `x, ok := m[key]`."""
@@ -582,9 +555,8 @@ class Typing(Lookup):
         (value,) = values
         if value.type not in self.rules.calls:
             return self.type_of(value, deep + 1) if number == 0 else None
-        leaf = self.called_leaf(value)
         # A step of 3: `x, y = x.f()` asks for the type of `x` again here and below.
-        called = self.called(leaf, deep + 3) if leaf is not None else None
+        called = self.callee_of(value, deep + 3)
         results = self._results(called) if called is not None else None
         if results is not None:
             types = [  # Go: `(x, y A, z B)`
@@ -599,12 +571,18 @@ class Typing(Lookup):
 
     def _results(self, called: Declared) -> Branch | None:
         """The result type that a function states, or that of the function that a variable is."""
-        if called.kind in FUNCTIONS or (typed := type_part(called, self.rules)) is not None:
-            return type_part(called, self.rules) if called.kind in FUNCTIONS else typed
-        value = (self.home(called) or self).rules.value_part(called)
+        typed = type_part(called, self.rules)
+        if called.kind in FUNCTIONS or typed is not None:
+            return typed
+        value = self._value(called)
+        return value.part("result") if value is not None else None
+
+    def _value(self, declared: Declared) -> Branch | None:
+        """The value that a variable is given alone."""
+        value = self.rules.value_part(declared)
         while value is not None and is_alone(value, self.rules):
             value = first_of(value)
-        return value.part("result") if value is not None else None
+        return value
 
     def _callee(self, call: Branch) -> Branch | None:
         where = self.rules.calls[call.type]
@@ -618,11 +596,14 @@ class Typing(Lookup):
         return inner if called is not None and called.kind in FUNCTIONS else callee
 
     def called_leaf(self, call: Branch) -> Branch | None:
-        """The last name of what a call calls."""
         callee = self._callee(call)
         walked = callee.walk(self.rules.arguments) if callee is not None else ()
         names = [node for node in walked if node.type in self.rules.names]
         return names[-1] if names else None
+
+    def callee_of(self, call: Branch | None, deep: int = 0) -> Declared | None:
+        leaf = self.called_leaf(call) if call is not None else None
+        return self.called(leaf, deep) if leaf is not None else None
 
     def called(self, leaf: Branch, deep: int = 0) -> Declared | None:
         """The declaration of what a call calls by this name."""
@@ -635,14 +616,11 @@ class Typing(Lookup):
 
     def element_of(self, node: Branch | None, deep: int) -> Known:
         """The class of what a loop or an index takes out of `node`."""
-        element = self.element(self.type_written(node, deep + 1))
-        if element is None:
-            element = self.element(self.rules.written(self, node, deep + 1))
+        element = self.element(self.rules.written(self, node, deep + 1))
         return self.named_type(element, deep + 1) if element is not None else None
 
 
 def is_alone(node: Branch, rules: Rules) -> bool:
-    """Whether a list of values has one."""
     return node.type in rules.targets and len(node.named_children()) == 1
 
 
@@ -655,20 +633,17 @@ def only_result(typed: Branch | None, rules: Rules) -> Branch | None:
 
 
 def type_part(declared: Declared, rules: Rules) -> Branch | None:
-    names = (
-        ("type", "returns", "return_type", "result") if declared.kind in FUNCTIONS else ("type",)
-    )
-    node: Branch | None = declared.node
+    """The type that is written for a declaration, or for what a function gives."""
+    given = ("returns", "return_type", "result") if declared.kind in FUNCTIONS else ()
+    names, node = ("type", *given), declared.node
     for _ in range(3):
-        if node is None:
-            return None
         for name in names:
             if (typed := node.part(name)) is not None and typed is not declared.leaf:
                 return typed
         typed = node.first(*rules.types)
         if typed is not None and typed.start > declared.leaf.start:
             return typed
-        if node.type not in rules.carries_up:
+        if node.type not in rules.carries_up or node.parent is None:
             return None
         node = node.parent
     return None

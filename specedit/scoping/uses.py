@@ -89,7 +89,6 @@ class Uses:
         return next(functions, self.scopes.root)
 
     def bare(self, leaf: Branch, hint: str) -> Hashable:
-        """The meaning of a name that stands alone."""
         result = self.typing.lookup(self.name, leaf, hint)
         return result if result is not None else (FREE, hint if self.rules.methods_apart else "")
 
@@ -107,7 +106,8 @@ class Uses:
         if not owners:
             return (UNKNOWN, "")
         result = self.typing.members(owners, self.name, called)
-        if result and len(owners) > 1 and self.name in self.rules.of_many and _is_listed(owners):
+        listed = len(owners) > 1 and any(owner.module == PLAIN for owner in owners)
+        if result and listed and self.name in self.rules.of_many:  # an array may have it, too
             return (UNKNOWN, "")
         if result:
             for owner in owners:  # of a union every type's member counts
@@ -125,8 +125,7 @@ class Uses:
         return key
 
     def member_of_literal(self, leaf: Branch, where: str) -> Hashable:
-        """The meaning of the name as a member of the type that a literal or a pattern names in the
-        field `where`, written "node.field" or ".field"."""
+        """The name as a member of the type in the field `where`: "node.field" or ".field"."""
         kind, _, field = where.rpartition(".")
         holders = (up for up in leaf.up() if kind in ("", up.type))
         typed = next((part for up in holders if (part := up.part(field)) is not None), None)
@@ -136,11 +135,6 @@ class Uses:
         """The meaning of the name as a member of the class around a place."""
         owner = self.typing.enclosing(leaf)
         return self.member((owner,) if owner else None)
-
-
-def _is_listed(owners: tuple[Owner, ...]) -> bool:
-    """Whether one of several types is an array, which may have the member, too."""
-    return any(owner.module == PLAIN for owner in owners)
 
 
 # keyword arguments: `f(x=1)`, `F(x: 1)`

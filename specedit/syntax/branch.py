@@ -72,7 +72,6 @@ class Branch:
         return f"{self.parent.type}.{self.field}" if self.parent else ""
 
     def part(self, name: str) -> Branch | None:
-        """The first child that fills field `name`."""
         if isinstance(self.children, Children):
             return self.children.by_field.get(name)
         for child in self.children:
@@ -81,7 +80,6 @@ class Branch:
         return None
 
     def first(self, *types: str) -> Branch | None:
-        """The first child of one of these types."""
         if isinstance(self.children, Children):
             by_type = self.children.by_type
             numbers = [by_type[type] for type in types if type in by_type]
@@ -100,7 +98,6 @@ class Branch:
         return node
 
     def around(self, *types: str) -> Branch | None:
-        """The nearest parent of one of these types."""
         return next((up for up in self.up() if up.type in types), None)
 
     def named_children(self) -> Sequence[Branch]:
@@ -135,9 +132,7 @@ class Branch:
         return Branch("", "", False, self.start, end, self.line)
 
     def walk(self, without: Container[str] = ()) -> Iterator[Branch]:
-        """This node and all below it, in the order of the text; those of a type in `without`
-        and what stands in them are left out, so that a body can be read without the
-        definitions inside it."""
+        """This node and all below it, in order; those of a type in `without` are left out whole."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -169,7 +164,6 @@ def last_of(node: Branch) -> Branch | None:
 
 
 def grow(text: str, language: Language) -> Branch:
-    """The whole tree of `text`."""
     tree = trees.parse(text, language)
     with trees.uncollected():
         return _grown(tree, text.encode("utf-8", "surrogatepass"), language)

@@ -90,11 +90,12 @@ def sought(old: str, *, derived: bool) -> tuple[str, ...]:
     return (name, *results[1:])
 
 
-def near(name: str, known: Collection[str]) -> str:
-    """A hint: the known name that is most like one that is not known."""
+def near(name: str, known: Collection[str], cutoff: float = 0.6) -> str:
+    """A hint: the known name that is most like one that is not known; `cutoff`: how much at least,
+    of 1."""
     import difflib
 
-    close = difflib.get_close_matches(name, sorted(known), n=1)
+    close = difflib.get_close_matches(name, sorted(known), 1, cutoff)
     return f"Did you mean `{close[0]}`?" if close else "Check the spelling."
 
 
@@ -116,10 +117,8 @@ def _whole_words(spellings: tuple[str, ...]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def derived(name: str, old: str, new: str) -> str | None:
-    """`name` with the words of `old` in it replaced by those of `new`, in its own spelling.
-
-    None when it is not built from `old`: `GetUsername` is, `usernameless` is not.
-    """
+    """`name` with the words of `old` in it replaced by those of `new`, in its own spelling; None
+    when it is not built from `old`: `GetUsername` is, `usernameless` is not."""
     if name == old:
         return new
     wanted = "".join(words_of(old)).lower()

@@ -28,8 +28,7 @@ class Language:
 def _language(
     name: str, extensions: str, grammar: str = "", filenames: str = "", interpreters: str = ""
 ) -> Language:
-    """A row of the table. `grammar`: the part of the wheel's name after `tree_sitter_`, and the
-    function if it is not `language`."""
+    """A row of the table. `grammar`: of the wheel's name after `tree_sitter_`, and its function."""
     module, _, function = grammar.partition(":")
     path = f"tree_sitter_{module}:{function or 'language'}" if grammar else ""
     words = (tuple(text.split()) for text in (extensions, filenames, interpreters))

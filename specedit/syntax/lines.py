@@ -152,8 +152,7 @@ def common(first: Sequence[Hashable], *others: Sequence[Hashable]) -> int:
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Changed lines of both, [a, b) and [c, d); with nothing but blank lines between them they are
-    one run."""
+    """Changed lines of both, [a, b) and [c, d), joined where only blank lines are between."""
     pending: tuple[int, int, int, int] | None = None
     for tag, a, b, c, d in opcodes(old, new):
         if tag == "equal":
@@ -378,8 +377,7 @@ def patch(name: str, before: bytes, after: bytes) -> bytes:
 
 
 def moved_patch(old: str, new: str, changed: str) -> str:
-    """The patch of a file that moves from `old` to `new`, as git writes it; `changed`: the patch of
-    its text alone."""
+    """The patch of a file that moves, as git writes it. `changed`: that of its text alone."""
     hunks = changed.splitlines(keepends=True)[3:]
     share = "" if hunks else "similarity index 100%\n"
     names = f"rename from {old}\nrename to {new}\n"

@@ -89,7 +89,8 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
         here, prefix, depth, inside = waiting.pop()
         node, parent = here
         kind = KINDS.get(node.type) if parent is not None else None
-        if node.type == "variable_declarator" and _is_function(node):
+        value = node.child_by_field_name("value") if kind else None
+        if node.type == "variable_declarator" and value is not None and value.type in FUNCTIONS:
             kind = "function"
         name = definition_name(node, data) if kind else ""
         local = inside and not (nested and kind in CALLABLE)
@@ -101,7 +102,8 @@ def outline(root: Node, data: bytes, nested: bool = False) -> Iterator[Symbol]:
                 yield Symbol(name, qualified, kind, whole.start_point[0] + 1, last, depth)
                 depth += 1
             prefix = qualified
-            inside = inside or (kind in HIDES and not _is_object(node))
+            is_object = value is not None and value.type == "object"  # its functions are listed
+            inside = inside or (kind in HIDES and not is_object)
         for child in reversed(node.named_children):
             if child.descendant_count > 2 or child.type in KINDS:  # else it holds a leaf at most
                 waiting.append(((child, here), prefix, depth, inside))
@@ -129,24 +131,12 @@ def _counts(here: Above, kind: str, inside: bool, data: bytes) -> bool:
     return not inside or kind not in CALLABLE
 
 
-def _is_function(node: Node) -> bool:
-    value = node.child_by_field_name("value")
-    return value is not None and value.type in FUNCTIONS
-
-
 def _is_returned(here: Above) -> bool:
-    """Whether a node is a member of an object literal that a function returns: the public methods
-    of JavaScript's factories."""
+    """Whether a node is a member of an object literal that a function returns."""
     _, parent = here
     if parent is None or parent[0].type != "object" or parent[1] is None:
         return False
     return parent[1][0].type == "return_statement"
-
-
-def _is_object(node: Node) -> bool:
-    """Whether a value is an object literal, whose functions are definitions."""
-    value = node.child_by_field_name("value")
-    return value is not None and value.type == "object"
 
 
 def _wrapped(here: Above) -> Node:
@@ -192,7 +182,8 @@ def definition_name(node: Node, data: bytes) -> str:
     text = _text(name, data)
     if node.type == "method_declaration":  # Go: the receiver is the class
         receiver = node.child_by_field_name("receiver")
-        owner = _receiver_type(receiver, data) if receiver is not None else ""
+        inner = walk(receiver) if receiver is not None else iter(())
+        owner = next((_text(node, data) for node in inner if node.type == "type_identifier"), "")
         return f"{owner}.{text}" if owner else text
     return text.replace("::", ".") if len(text) < 200 and "\n" not in text else ""
 
@@ -201,11 +192,10 @@ def _text(node: Node, data: bytes) -> str:
     return data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def _receiver_type(node: Node, data: bytes) -> str:
+def walk(node: Node) -> Iterator[Node]:
+    """`node` and everything under it, in reading order."""
     waiting = [node]
     while waiting:
-        part = waiting.pop()
-        if part.type == "type_identifier":
-            return _text(part, data)
-        waiting.extend(reversed(part.children))
-    return ""
+        inner = waiting.pop()
+        yield inner
+        waiting.extend(reversed(inner.children))

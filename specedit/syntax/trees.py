@@ -14,10 +14,10 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeVar
 
@@ -152,16 +152,15 @@ _SIGNATURE = re.compile(rb"(?<=[\w>\])}])(\s*\n[ \t]*)[ \t](?=<)")
 # the limits
 
 
-def _bounded(data: bytes, grammar: str, before: Tree | None = None) -> Tree:
-    """The tree of a text within the limits, from the tree `before` it was changed if there is one;
-    a TooComplex where it exceeds them."""
-    if len(data) < _SMALL and before is None:
+def _bounded(data: bytes, grammar: str) -> Tree:
+    """The tree of a text within the limits; a TooComplex where it exceeds them."""
+    if len(data) < _SMALL:
         tree = _parser(grammar).parse(data)
     else:
         spend(len(data) / 2)
         if data.count(b"<") > MOST_OPEN:
             _refuse_open(data)
-        tree = _with_stack(128 * len(data), lambda: _parsed(data, grammar, before))
+        tree = _with_stack(128 * len(data), lambda: _parsed(data, grammar))
     _refuse_large(tree, len(data))
     return tree
 
@@ -195,7 +194,7 @@ def _parser(grammar: str) -> Parser:
     return Parser(_grammar(grammar))
 
 
-def _parsed(data: bytes, grammar: str, before: Tree | None) -> Tree:
+def _parsed(data: bytes, grammar: str) -> Tree:
     steps = reads = 0
     late, most_steps = False, _limit(MOST_STEPS, len(data))
     most_reads = _limit(MOST_READS, len(data))
@@ -214,9 +213,8 @@ def _parsed(data: bytes, grammar: str, before: Tree | None) -> Tree:
         return late or steps > most_steps or reads > most_reads
 
     parser = _parser(grammar)
-    parse = partial(parser.parse, read, progress_callback=stops)
     try:
-        tree = parse() if before is None else parse(old_tree=before)
+        tree = parser.parse(read, progress_callback=stops)
     except ValueError:
         parser.reset()  # here, where the stack is large enough
         reason = "parsing takes too long" if late else "parsing takes too many steps"
@@ -280,27 +278,9 @@ def _with_stack(size: int, work: Callable[[], T]) -> T:
     return results[0]
 
 
-Span = tuple[int, int, bytes]  # bytes [start, end) of one line, and what stands there instead
-
-
-def has_shape(
-    tree: Tree, data: bytes, edits: Sequence[Span], after: bytes, language: Language
-) -> bool:
-    """Whether `after`, which is `data` with `edits`, has the same syntax tree as `data`."""
-    root = tree.root_node
-    if not root.has_error:
-        shifted, rows, row, at = tree.copy(), [], 0, 0
-        for start, _, _ in edits:
-            row, at = row + data.count(b"\n", at, start), start
-            rows.append(row)
-        for (start, end, new), row in zip(reversed(edits), reversed(rows), strict=True):
-            column = start - data.rfind(b"\n", 0, start) - 1
-            points = (row, column), (row, column + end - start), (row, column + len(new))
-            shifted.edit(start, end, start + len(new), *points)
-        if not shifted.changed_ranges(_bounded(after, language.grammar, shifted)):
-            return True  # the same as below, in half the time
-    other = _parse(after, language)
-    return all(a == b for a, b in zip_longest(_shape(tree), _shape(other)))
+def has_shape(tree: Tree, after: str, language: Language) -> bool:
+    """Whether another text has the syntax tree of one."""
+    return all(a == b for a, b in zip_longest(_shape(tree), _shape(parse(after, language))))
 
 
 def _shape(tree: Tree) -> Iterator[tuple[int, int, int | None, bool]]:
@@ -322,8 +302,7 @@ def _shape(tree: Tree) -> Iterator[tuple[int, int, int | None, bool]]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the collection of cycles, which looks through a tree again and again while it is
-    made: half of the time of a large one."""
+    """Without the collection of cycles, which takes half of the time of a large tree."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -331,15 +310,6 @@ def uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """`node` and everything under it, in reading order."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        yield inner
-        waiting.extend(reversed(inner.children))
 
 
 DIALECTS = {"typescript": "tsx", "c": "cpp"}
@@ -383,8 +353,7 @@ def _faults(root: Node, data: bytes) -> Iterator[SyntaxFault]:
 
 
 def symbols(text: str, language: Language | None, nested: bool = False) -> list[Symbol]:
-    """Everything defined in `text`: functions, classes, types, members; outer before inner.
-    `nested`: with namespaces, and with functions in functions."""
+    """All definitions, outer before inner. `nested`: with namespaces, and inner functions."""
     if language is None or not language.grammar:
         return []
     return list(_symbols(text, language, nested))

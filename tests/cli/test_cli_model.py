@@ -175,8 +175,9 @@ def test_trained_heads_are_listed_and_removed_by_name(here):
     ((shipped, (_, state)),) = trained.items()
     assert (shipped, state) == ("qwen2.5-coder-1.5b:chained", "here")
     assert len({frozenset(row) for row in rows if row["heads"]} | {frozenset(rows[0])}) == 1
-    table = model("list").stdout
-    assert all(name in table for name in (*heads, shipped)) and "came with specedit" in table
+    shown = model("list")
+    assert all(name in shown.stdout for name in (*heads, shipped))
+    assert f"{shipped}: came with specedit" in shown.stderr
     assert "removed tiny:medusa: 3 kB freed" in model("remove", "tiny:medusa").stderr
     assert "removed tiny:unfinished: 2 kB freed" in model("remove", "tiny:unfinished").stderr
     assert not [*folder.iterdir()]

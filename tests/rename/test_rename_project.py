@@ -143,6 +143,29 @@ def test_the_user_at_a_terminal_decides_about_an_incomplete_rename(desk, answer)
     assert (code, bool(touched(desk))) == ((0, True) if answer == b"y\n" else (2, False))
 
 
+HELPERS = {"shop/a.py": "def helper(): ...\n", "shop/b.py": "def helper(x): ...\n"}
+TWICE = "`helper` means 2 things, which change together: function (shop/"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.parametrize("answer", [b"y\n", b"\n"])
+def test_the_user_at_a_terminal_decides_about_a_name_of_several_things(desk, answer):
+    desk.repo.commit(HELPERS)
+    code, shown = at_a_terminal(answer, "rename", "helper", "assist", cwd=desk.repo.root)
+    said = " ".join(shown.split())
+    assert TWICE in said and "Rename the 2 places in 2 files? [y/N]" in said
+    assert (code, touched(desk)) == ((0, {*HELPERS}) if answer == b"y\n" else (2, set()))
+
+
+@pytest.mark.parametrize("flags", [(), ("--check",), ("--json",)], ids=" ".join)
+def test_without_a_terminal_a_name_of_several_things_is_refused(desk, flags):
+    desk.repo.commit(HELPERS)
+    code, out, err = desk.specedit("rename", "helper", "assist", *flags)
+    assert code == 2 and touched(desk) == set() and TWICE in (out or err)
+    assert desk.specedit("rename", "helper", "assist", "--yes")[0] == 0
+    assert touched(desk) == {*HELPERS}
+
+
 def test_the_json_of_an_incomplete_rename_names_the_uses_that_are_left(desk):
     desk.repo.commit(UNDECIDED)
     code, out, _ = desk.specedit(*MEMBER, "--json")
@@ -546,3 +569,11 @@ def test_classes_that_extend_each_other_in_a_cycle_are_one_family():
     }
     made = rename_texts(texts, "go", "run")
     assert made.files["a.py"].text.count("run(") == 40
+
+
+def test_a_name_built_from_the_old_one_may_be_declared_where_that_is_not():
+    field = "namespace N { class A { public string SuperState; } }\n"
+    uses = "class G { string superstate; void F(A a) { a.SuperState = superstate; } }\n"
+    texts = {"A.cs": field, "B.cs": f"namespace N {{\nclass SuperState {{}}\n{uses}}}\n"}
+    made = rename_texts(texts, "superstate", "parent", "derived")
+    assert "string parent; void F(A a)" in made.files["B.cs"].text

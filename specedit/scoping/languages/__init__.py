@@ -1,8 +1,7 @@
 """All that scoping knows of languages: one module a language, called as the language is.
 
-Such a module has `RULES`: `tables`, and hooks (`rules`) for what tables cannot say. Renaming and
-the scopes need nothing else to know it. A new one is that file, a row in `syntax.languages`, the
-wheel of its grammar, and cases in tests/rename, where what must be renamed is marked.
+Such a module has `RULES`: `tables`, and hooks (`rules`) for what tables cannot say. CONTRIBUTING.md
+says how to add one.
 """
 
 from __future__ import annotations

@@ -45,9 +45,10 @@ class C(Rules):
                 yield from project.top_level(path, name)
         mine = [declared for declared in project.top_level(own, name) if _is_linked(here, declared)]
         if not mine:
-            announced = rf"\b(?:struct|union|class)\s+{re.escape(name)}\b"
-            if re.search(announced.encode(), here.scopes.data):
-                yield from _defined_once(project, name)
+            tagged = rf"\b(?:struct|union|class)\s+{re.escape(name)}"
+            if re.search(rf"{tagged}\b".encode(), here.scopes.data):  # announced
+                paths = project.matching(rf"{tagged}\s*\{{", SOURCES)
+                yield from project.top_level(paths[0], name) if len(paths) == 1 else ()
             return
         for path in project.matching(rf"\b{re.escape(name)}\b", SOURCES):
             there = project.typing(path)
@@ -86,12 +87,6 @@ class C(Rules):
         matching = project.matching(word, SOURCES)
         others = project.owners((p for p in matching if path in _included(project, p)), name)
         yield from (other for other in others if other.early or is_space)
-
-
-def _defined_once(project: Project, name: str) -> Iterator[Declared]:
-    """The structure of a name that a header only announces, where one file alone defines it."""
-    paths = project.matching(rf"\b(?:struct|union|class)\s+{re.escape(name)}\s*\{{", SOURCES)
-    yield from project.top_level(paths[0], name) if len(paths) == 1 else ()
 
 
 MODULE_OF_PYTHON = re.compile(r"\bPyInit_(\w+)\s*\(")
@@ -143,7 +138,7 @@ starts: main
 opaque: preproc_arg
 family: c
 strings: string_literal char_literal system_lib_string
-flags: bare_members overloads fields_hide in_order
+flags: bare_members fields_hide in_order
 """
 RULES = C(
     keywords=WORDS
@@ -162,7 +157,6 @@ SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", *HEADERS)
 
 
 def _included(project: Project, path: str) -> list[str]:
-    """All that a file includes, itself left out."""
 
     def follow() -> list[str]:
         results: list[str] = []
@@ -194,11 +188,7 @@ def _beside(project: Project, path: str) -> list[str]:
 
 def _is_linked(here: Typing, declared: Declared) -> bool:
     """A function or a variable that other files can link to."""
-    if (
-        declared.kind not in ("function", "local")
-        or declared.scope is None
-        or declared.scope.kind != "file"
-    ):
+    if declared.kind not in ("function", "local") or declared.scope_kind != "file":
         return False
     head = here.scopes.data[declared.node.start : declared.leaf.start]
     return re.search(rb"\bstatic\b", head) is None

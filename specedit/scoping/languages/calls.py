@@ -1,6 +1,4 @@
-"""The facts in a call about a method of an unknown class: `x.name(1, 2)` does not call
-one that takes a single argument.
-"""
+"""Arguments that rule out a method of an unknown class: `x.name(1, 2)` gives it two."""
 
 from __future__ import annotations
 
@@ -60,7 +58,7 @@ def _given(typing: Typing, leaf: Branch) -> Given | None:
     if leaf.parent is not None and "scoped" in leaf.parent.type:  # Rust: `T::name(of, 1)`
         return None
     every = [argument for argument in listed.named_children() if "comment" not in argument.type]
-    if any(_has(argument, VARIADIC) for argument in every):
+    if any(not VARIADIC.isdisjoint(argument.type.split("_")) for argument in every):
         return None
     if rules.spreads_results and len(every) == 1 and every[0].type in rules.calls:
         return None
@@ -94,7 +92,8 @@ def _can_take(rules: Rules, text: Text, function: Declared, given: Given) -> boo
         names |= {text(inner) for inner in parameter.walk() if inner.type in rules.names}
         count = sum(child.field == "name" for child in parameter.children)  # Go: `a, b int`
         most += max(1, count)
-        least += 0 if _is_optional(parameter) else max(1, count)
+        optional = parameter.first("=", "?") or parameter.part("value")
+        least += 0 if optional else max(1, count)
     if rules.gives_instance:
         least, most = least - 1, most - given.bound
     return given.names <= names and least <= given.count + len(given.names) <= most
@@ -111,11 +110,3 @@ def _parameters(function: Declared) -> Branch | None:
         named = inner.named_children()
         inner = inner.part("type") or inner.part("value") or (named[0] if len(named) == 1 else None)
     return None
-
-
-def _is_optional(parameter: Branch) -> bool:
-    return parameter.first("=", "?") is not None or parameter.part("value") is not None
-
-
-def _has(node: Branch, words: frozenset[str]) -> bool:
-    return not words.isdisjoint(node.type.split("_"))

@@ -9,7 +9,6 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
-from specedit.scoping import held
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.tables import tables
@@ -43,10 +42,8 @@ def _files(project: Project, name: str, spaces: set[str] | None) -> Iterator[str
 
 def _types(project: Project, name: str, spaces: set[str] | None) -> Iterator[Declared]:
     for place in _files(project, name, spaces):
-        typing = project.typing(place)
-        for declaration in typing.scopes.declarations(name) if typing is not None else ():
-            nested = declaration.scope is not None and declaration.scope.kind == "class"
-            if declaration.kind == "class" and not nested:
+        for declaration in project.declarations(place, name):
+            if declaration.kind == "class" and declaration.scope_kind != "class":
                 yield declaration
 
 
@@ -144,26 +141,17 @@ class CSharp(HeldRules):
         is_called = around is not None and around.place == "invocation_expression.function"
         return super().is_type(leaf) and not (is_called and whole is not leaf)
 
-    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
-        if entry == "parameter here" and "record" in scopes.scope_of(node).node.type:
-            return "field here"
-        return entry
-
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         named = imported.node.named_children()
         return scopes.text(named[-1]) if len(named) > 1 else ""
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """The interface that an explicit implementation names; the builds that take a type from
-        elsewhere because `#if` leaves this one out."""
+        """Also an explicit implementation's interface, and builds without this type."""
         named = declared.node.first("explicit_interface_specifier")
         if named is None or any(up.module is None for up in typing.named_type(named) or ()):
             apart = _left_out(typing, declared) if declared.kind == "class" else None
             return (apart, False) if apart else super().required_by(typing, declared)
         return typing.scopes.text(named).rstrip(". "), True
-
-    def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
-        return held.is_keyed(typing, over, typed)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         parent, around = leaf.parent, leaf.at("^ ^")
@@ -217,8 +205,7 @@ class CSharp(HeldRules):
             yield from _types(project, name, {owner.folder or owner.name})
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
-        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`, where nothing nearer
-        has the name."""
+        """The namespace that `Shop.Models` stands for, or `Models` in `Shop`."""
         if node.type not in ("identifier", "qualified_name", "member_access_expression"):
             return None
         text = here.scopes.text(node) if node.end - node.start <= 200 else ""
@@ -236,7 +223,6 @@ class CSharp(HeldRules):
         return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        """The other parts of a partial type."""
         home = project.at(owner.home)
         if home is None or not _is_partial(home, owner):
             return
@@ -272,8 +258,7 @@ def _is_extension(declared: Declared) -> bool:
 
 
 def _type_of_same_name(uses: Uses, leaf: Branch) -> list[Hashable] | None:
-    """`Color` in `Color.Parse(…)` is the type, also where a property `Color` of this type is seen:
-    where the member is static."""
+    """`Color` in `Color.Parse(…)`, a static method, where a property `Color` is seen, too."""
     property_ = uses.bare(leaf, "value")
     if not isinstance(property_, Declared) or property_.owner is None:
         return None
@@ -356,6 +341,7 @@ type_places: base_list. type_argument_list. generic_name. as_expression.right is
   explicit_interface_specifier.name qualified_name.qualifier
 type_fields: type returns
 constants: enum_member_declaration
+records: record_declaration
 own_names: constructor_declaration.name destructor_declaration.name
 labels: goto_statement. labeled_statement.
 bases: base_list
@@ -403,6 +389,6 @@ keywords: abstract as base bool break byte case catch char checked class const c
   override params private protected public readonly ref return sbyte sealed short sizeof stackalloc
   static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using
   virtual void volatile while
-flags: bare_members parts_alone shows_all overloads in_order
+flags: bare_members parts_alone shows_all in_order
 """
 RULES = CSharp(**tables(TABLES))

@@ -19,8 +19,7 @@ from specedit.syntax.branch import Branch
 
 class Go(HeldRules):
     def names_in(self, node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
-        """An import without a name of its own is called as its package is (`module_names`). A
-        template names members: `{{.Total}}`."""
+        """An import without a name is its package's; a template names members: `{{.Total}}`."""
         holder = node.parent
         if node.type in _CONTENT and "{{" in (content := text(node)):
             for match in _OF_TEMPLATE.finditer(content):
@@ -84,16 +83,19 @@ class Go(HeldRules):
 
     def shared(self, project: Project, here: Typing, name: str) -> Iterator[Declared]:
         path = project.path(here.scopes)
-        for other in _package_files(project, path):
-            if other != path:
-                yield from _top(project, other, name)
+        package = _package(project, path)
+        for declared in _in_package(project, posixpath.dirname(path), package, name):
+            if declared.home is not here.scopes:
+                yield declared
         for imported in DOTTED.findall(project.text(path) or ""):
             folder = _folder(project, imported, path)
-            yield from _declared_elsewhere(project, folder, name) if folder is not None else ()
+            if folder is not None:
+                yield from _in_package(project, folder, _package_of(project, folder), name)
 
     def declared_elsewhere(self, project: Project, owner: Owner, name: str) -> Iterator[Declared]:
         if owner.node.parent is None and owner.module is None:
-            yield from _declared_elsewhere(project, owner.folder, name)
+            package = _package_of(project, owner.folder)
+            yield from _in_package(project, owner.folder, package, name)
 
     def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """A field of a type that is not a function is never called."""
@@ -116,14 +118,6 @@ class Go(HeldRules):
         holder = looped.leaf.parent
         names = holder.named_children() if holder is not None else []
         return len(names) > 1 and names[1] is looped.leaf
-
-    def named_after(self, declared: Declared, path: str) -> str:
-        """`ExampleCart_Total`: `go vet` wants an example to be of something that there is."""
-        if not path.endswith("_test.go") or not declared.name[:1].isupper():
-            return ""
-        if declared.owner is None:
-            return "Example" if declared.kind in ("function", "class") else ""
-        return f"Example{declared.owner.name}_" if declared.kind == "method" else ""
 
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """A method names its type's parameters anew in its receiver."""
@@ -199,8 +193,9 @@ class Go(HeldRules):
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
         """A type, and its methods in other files of the package."""
         home = project.path(owner.home)
-        others = (path for path in _package_files(project, home) if path != home)
-        same = project.owners(others, owner.name)
+        folder, package = posixpath.dirname(home), _package(project, home)
+        others = _package_files(project, folder, package)
+        same = project.owners((path for path in others if path != home), owner.name)
         yield from (other for other in same if other.early or owner.early)
 
 
@@ -348,8 +343,7 @@ def _last(path: str) -> str:
 
 
 def _guessed_name(path: str, used: set[str]) -> str:
-    """The name of a package that is not in the tree, by its path and the names that a file uses:
-    `go-multierror` is `multierror`, and `nats.go` is `nats`."""
+    """The name of a package outside the tree: that of `go-multierror` is `multierror`."""
     last = _last(path)
     spelled = re.sub(r"^go[-.]|[-.]go$", "", last)
     parts = re.split(r"[-.]", last)
@@ -357,22 +351,16 @@ def _guessed_name(path: str, used: set[str]) -> str:
     return next((name for name in tried if name in used), re.sub(r"\W", "_", spelled))
 
 
-def _declared_elsewhere(project: Project, folder: str, name: str) -> Iterator[Declared]:
-    """The declaration of a name in a folder's package; its tests share names with other tests."""
-    package = _package_of(project, folder)
-    for path in _files(project, folder):
-        if _package(project, path) == package:
-            yield from _top(project, path, name)
+def _package_files(project: Project, folder: str, package: str) -> list[str]:
+    return [path for path in _files(project, folder) if _package(project, path) == package]
 
 
-def _package_files(project: Project, path: str) -> list[str]:
-    """The files of a file's package, itself among them."""
-    package = _package(project, path)
-    return [
-        name
-        for name in _files(project, posixpath.dirname(path))
-        if _package(project, name) == package
-    ]
+def _in_package(project: Project, folder: str, package: str, name: str) -> Iterator[Declared]:
+    """The declaration of a name in a package; a folder's tests may be one of their own."""
+    for path in _package_files(project, folder, package):
+        for declared in project.top_level(path, name):
+            if declared.kind != "import" and declared.owner is None:
+                yield declared
 
 
 def _package_of(project: Project, folder: str) -> str:
@@ -384,13 +372,6 @@ def _package_of(project: Project, folder: str) -> str:
         return next((name for name in own if name not in ("main", "documentation")), "main")
 
     return project.remembered(("package of", folder), read)
-
-
-def _top(project: Project, path: str, name: str) -> Iterator[Declared]:
-    result = project.top_level(path, name)
-    yield from (
-        declared for declared in result if declared.kind != "import" and declared.owner is None
-    )
 
 
 def _files(project: Project, folder: str) -> list[str]:

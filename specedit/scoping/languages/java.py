@@ -20,11 +20,6 @@ class Java(HeldRules):
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         return node.type != "type_pattern" or node.first(leaf.type) is leaf
 
-    def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
-        parameter = entry == "parameter here"
-        in_record = parameter and scopes.scope_of(node).node.type == "record_declaration"
-        return "field here" if in_record else entry
-
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """A private or a static method neither overrides nor is overridden."""
         for each in (declared, other):
@@ -54,9 +49,8 @@ class Java(HeldRules):
             return [whole]
         if whole is None and _names_class(path):
             return [(EXTERNAL, "")]
-        return (
-            [(MODULE, "")] if leaf.place in QUALIFIED and _is_package(uses.typing, leaf) else None
-        )
+        in_package = leaf.place in QUALIFIED and _is_package(uses.typing, leaf)
+        return [(MODULE, "")] if in_package else None
 
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The class that a whole name stands for, `com.acme.Order.empty()`, or `Order.this`."""
@@ -175,6 +169,7 @@ calls:
   object_creation_expression: type
 type_names: type_identifier
 type_places: marker_annotation.name annotation.name
+records: record_declaration
 own_names: constructor_declaration.name compact_constructor_declaration.name
 labels: labeled_statement. break_statement. continue_statement.
 bases: superclass super_interfaces extends_interfaces
@@ -215,7 +210,7 @@ keywords: _ abstract assert boolean break byte case catch char class const conti
   double else enum extends false final finally float for goto if implements import instanceof int
   interface long native new null package private protected public return short static strictfp super
   switch synchronized this throw throws transient true try void volatile while
-flags: named_files bare_members shows_all overloads methods_apart members_apart fields_hide in_order
+flags: named_files bare_members shows_all methods_apart members_apart fields_hide in_order
 """
 RULES = Java(requires=INTERFACES, **tables(TABLES))
 
@@ -287,9 +282,7 @@ def _type(project: Project, path: str, deep: int = 0) -> Declared | None:
             for declared in project.top_level(place, name):
                 if declared.kind == "class":
                     return declared
-    if package and package.rpartition(".")[2][:1].isupper():
-        holder = _type(project, package, deep + 1)
-        home = project.at(holder.home) if holder is not None else None
-        if home is not None:
-            return next((d for d in home.scopes.declarations(name) if d.kind == "class"), None)
-    return None
+    outer = package.rpartition(".")[2][:1].isupper()
+    holder = _type(project, package, deep + 1) if outer else None
+    found = project.declarations(project.path(holder.home), name) if holder is not None else ()
+    return next((declared for declared in found if declared.kind == "class"), None)

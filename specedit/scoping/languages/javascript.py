@@ -221,7 +221,6 @@ def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch |
 
 
 def _parameter_of(function: Branch, at: int) -> Branch | None:
-    """The type of a function's parameter."""
     parameters = function.part("parameters")
     if parameters is None or at >= len(parameters.named_children()):
         return None
@@ -230,9 +229,7 @@ def _parameter_of(function: Branch, at: int) -> Branch | None:
 
 def _given_by_call(typing: Typing, call: Branch) -> Branch | None:
     """The function that a call gives: `fold(onLeft)(either)`."""
-    leaf = typing.called_leaf(call)
-    called = typing.called(leaf) if leaf is not None else None
-    if called is None:
+    if (called := typing.callee_of(call)) is None:
         return None
     function = called.node if called.kind in FUNCTIONS else typing.rules.value_part(called)
     if function is None:
@@ -322,8 +319,7 @@ class JavaScript(JavaScriptModules):
         return _given(typing, declared.scope.node, (declared.node, declared.leaf), deep)
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """The type of another project that an object literal is meant for, and what may read one
-        that is given to it; `new`, and the language itself."""
+        """Also what an object literal is meant for, or given to; `new`, and the language itself."""
         if declared.kind == "method" and declared.name == "constructor":
             return "`new`, which calls it", True
         if declared.owner is not None and declared.name == "prototype":
@@ -346,9 +342,8 @@ class JavaScript(JavaScriptModules):
         return owner_of_literal(typing, literal)
 
     def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
-        """`x` in `x.save = function () {…}` and in `x.prototype.save = …`; unknown in a function
-        that is given away."""
-        around = _function_around(node)
+        """`x` in `x.save = function () {…}`; unknown in a function that is given away."""
+        around = node.around(*_OWN_THIS)
         if around is not None and around.type == "function_declaration":
             return [around.part("name")]  # which `new` may make
         holder = around.parent if around is not None else None
@@ -362,13 +357,7 @@ class JavaScript(JavaScriptModules):
         return [target] if alone or around.at("^ left property") is not None else []
 
 
-def _function_around(node: Branch) -> Branch | None:
-    """The function around a place that has a `this` of its own."""
-    functions = (up for up in node.up() if up.type in _OWN_THIS)
-    return next(functions, None)
-
-
-_OWN_THIS = places(
+_OWN_THIS = places(  # what has a `this` of its own
     "function_expression function_declaration generator_function generator_function_declaration",
     "method_definition class_static_block class_body",
 )
@@ -391,15 +380,10 @@ _FREE = places("Record Partial Pick Omit Object object any unknown")  # have mem
 
 def _is_key(node: Branch) -> bool:
     """A whole string that may name a member, or be a literal type or its value."""
-    string = node.parent
-    if (
-        string is None
-        or string.type != "string"
-        or len(string.children) != 3
-        or string.parent is None
-    ):
+    string, holder = node.parent, node.at("^ ^")
+    if string is None or string.type != "string" or len(string.children) != 3 or holder is None:
         return False
-    return "import" not in string.parent.type and "export" not in string.parent.type
+    return "import" not in holder.type and "export" not in holder.type
 
 
 def _is_foreign(leaf: Branch) -> bool:

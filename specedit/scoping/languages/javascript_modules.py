@@ -1,7 +1,5 @@
-"""Where JavaScript's and TypeScript's imports lead, and what a module gives out.
-
-Relative paths, index files, `paths` of tsconfig.json, packages of the same tree, CommonJS.
-Installed packages are not part of the tree. And how imports follow files that move.
+"""Where JavaScript's and TypeScript's imports lead, what a module gives out, and how imports follow
+files that move. Installed packages are not part of the tree.
 """
 
 from __future__ import annotations
@@ -59,8 +57,7 @@ def _entry_file(project: Project, folder: str) -> str | None:
 
 
 def _entries(folder: str, package: dict[str, Any]) -> Iterator[str]:
-    """Where a package begins: as its package.json says, or the source that such a file is made
-    of."""
+    """Where a package begins: by its package.json, or by habit."""
     fields = [package.get(field) for field in ("types", "source", "module", "main")]
     written = [field for field in fields if isinstance(field, str)]
     yield from (posixpath.join(folder, field) for field in written)
@@ -148,7 +145,6 @@ def _json(project: Project, path: str) -> dict[str, Any]:
 
 
 def _specifiers(typing: Typing) -> Iterator[Branch]:
-    """The strings that name modules."""
     for node in typing.scopes.root.walk():
         source = node.part("source") if node.type.endswith("_statement") else None
         if node.type == "call_expression":
@@ -185,12 +181,9 @@ def _specifier(source: str, old: str, new: str, new_folder: str) -> str:
 
 
 class JavaScriptModules(HeldRules):
-    """The imports and exports of modules."""
-
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
-        """The imports of one file after files moved."""
         path = project.path(here.scopes)
         folder = posixpath.dirname(path)
         new_folder = posixpath.dirname(moved.get(path, path))

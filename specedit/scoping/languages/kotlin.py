@@ -21,8 +21,7 @@ class Kotlin(Rules):
         """`"$name"`, which the grammar leaves as text."""
         if node.type == "string_literal":
             for match in _DOLLAR.finditer(text(node)):
-                leaf = node.within(text(node), *match.span(1), "identifier")
-                yield leaf, match[1]
+                yield node.within(text(node), *match.span(1), "identifier"), match[1]
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         alike = [child for child in node.children if child.type == leaf.type]
@@ -82,6 +81,6 @@ plain: string_literal multiline_string_literal collection_literal character_lite
 builtins: Boolean Double Float Int List Long Map Math Set String System java javax kotlin
 keywords: as break class continue do else false for fun if in interface is null object package
   return super this throw true try typealias typeof val var when while
-flags: bare_members overloads members_apart in_order
+flags: bare_members members_apart in_order
 """
 RULES = Kotlin(**tables(TABLES))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from keyword import kwlist
 
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
@@ -33,16 +32,12 @@ class Python(PythonModules):
 
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """`global x` and `nonlocal x`: the scope that an assignment to x means."""
-        if not _announces(scopes.data):
-            return None
         function = scopes.scope_of(node)
         while function.kind == "block" and function.parent is not None:
             function = function.parent
         statement = _announcements(scopes, function).get(name)
-        if statement is None:
-            return None
-        if statement == "global_statement":
-            return scopes.file
+        if statement in (None, "global_statement"):
+            return scopes.file if statement else None
         outer = function.parent
         while outer is not None and name not in outer.declared and outer.parent is not None:
             outer = outer.parent
@@ -93,9 +88,7 @@ class Python(PythonModules):
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """A class with `__getattr__` may have any member, from anywhere."""
         every = (owner, *uses.typing.above(owner))
-        return (
-            (UNKNOWN, "") if any("__getattr__" in resolved.members for resolved in every) else None
-        )
+        return (UNKNOWN, "") if any("__getattr__" in up.members for up in every) else None
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The class that a test of types says; the value that a fixture gives a test of pytest."""
@@ -198,7 +191,8 @@ def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
     if known is not None:
         return known
     results: dict[str, str] = {}
-    body = function.node.part("body") if function.kind == "function" else None
+    announces = b"global" in scopes.data or b"nonlocal" in scopes.data
+    body = function.node.part("body") if function.kind == "function" and announces else None
     inner = ("function_definition", "class_definition", "lambda")
     for statement in body.walk(without=inner) if body is not None else ():
         if statement.type in ("global_statement", "nonlocal_statement"):
@@ -206,12 +200,6 @@ def _announcements(scopes: Scopes, function: Scope) -> dict[str, str]:
                 results[scopes.text(child)] = statement.type
     scopes.announced[id(function)] = results
     return results
-
-
-@lru_cache(maxsize=8)
-def _announces(data: bytes) -> bool:
-    """Whether a text can have such statements; it is asked once for every assignment."""
-    return b"global" in data or b"nonlocal" in data
 
 
 TABLES = """

@@ -23,8 +23,6 @@ BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})  # `
 
 
 class PythonModules(Rules):
-    """The imports and exports of modules."""
-
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         module, named = _written(imported)
         name = here.scopes.text(named) if named is not None else ""
@@ -197,12 +195,7 @@ def _absolute(project: Project, folder: str, parts: Sequence[str]) -> str | None
 def _ends(project: Project, declared: Declared) -> Iterator[Declared]:
     """The declaration that an import brings in, or the declaration itself."""
     home = project.at(declared.home)
-    imported = (
-        project.imported_declarations(home, declared)
-        if home and declared.kind == "import"
-        else None
-    )
-    yield from imported or (declared,)
+    yield from (home and project.imported_declarations(home, declared)) or (declared,)
 
 
 def _roots(project: Project, folder: str) -> Iterator[str]:
@@ -355,9 +348,7 @@ class PythonImports:
             if child.type == "aliased_import" or name == dotted:
                 continue
             for below in self._typing.scopes.root.walk():
-                uses = below.type == "attribute" or (
-                    below.type == "identifier" and "." not in dotted
-                )
+                uses = below.type == ("attribute" if "." in dotted else "identifier")
                 inner = below.place == "attribute.attribute"
                 if uses and not inner and below.start > node.end and self._text(below) == dotted:
                     yield self._replaced(below, name)
@@ -387,8 +378,7 @@ class PythonImports:
                     yield self._added(node, f"import {new}")
 
     def _quoted(self, node: Branch) -> Iterator[Rewrite]:
-        """A string that is a dotted path to a moved module, or to what it has: `"shop.user.User"`,
-        which settings and `mock.patch` name."""
+        """A string that is a dotted path to a moved module, or to what it has."""
         content = node.first("string_content")
         match = _DOTTED.fullmatch(self._text(content)) if content is not None else None
         if content is None or match is None or len(node.children) > 3:  # 3: with its quotes

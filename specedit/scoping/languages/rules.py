@@ -74,8 +74,7 @@ class Rules(Tables):
         return ""
 
     def shown(self, node: Branch, text: Text) -> tuple[str, str] | None:
-        """The class or namespace whose members `node` shows around it: its name, and the one
-        member that is meant, or "" for all."""
+        """The class or namespace whose members `node` shows, and the one that is meant, or ""."""
         return None
 
     # declarations
@@ -90,7 +89,9 @@ class Rules(Tables):
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         """Kind and place of a declaration, where they are not those of its table's `entry`."""
-        return entry
+        of_record = self.records and entry == "parameter here"
+        in_record = of_record and scopes.scope_of(node).node.type in self.records
+        return "field here" if in_record else entry
 
     def elsewhere(self, scopes: Scopes, node: Branch, name: str) -> Scope | None:
         """The scope that a name of a `function` belongs to because something else says so."""
@@ -124,8 +125,7 @@ class Rules(Tables):
         return name is not None and name.place in self.own_names
 
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
-        """Whether a method overrides one of the same name that its class extends. `text`: of the
-        other's file."""
+        """Whether a method overrides its class's base's. `text`: of the other's file."""
         return True
 
     def may_override(self, member: Declared) -> bool:
@@ -137,8 +137,7 @@ class Rules(Tables):
         return False
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """The types outside these files that may require a declaration's name; and whether it
-        certainly does."""
+        """What outside these files may require a declaration's name, and whether it surely does."""
         if declared.owner is None:
             return None
         words, above = set(_head(declared, typing.scopes.text)), typing.above(declared.owner)
@@ -149,7 +148,8 @@ class Rules(Tables):
         bases = [base for up in (declared.owner, *above) for base in up.bases if base not in known]
         bases = [b for b in bases if declared.name in self.requires.get(b, declared.name).split()]
         sort = declared.kind == "method" or (declared.kind == "field" and not self.fields_hide)
-        may_be = sort and self.implementing & words and "static" not in words
+        silent = self.all_implement and not own and "private" not in words
+        may_be = sort and (silent or self.implementing & words) and "static" not in words
         known_bases = [base for base in bases if base in self.requires]
         return ((*known_bases, *bases)[0], bool(known_bases)) if bases and may_be else None
 
@@ -194,17 +194,12 @@ class Rules(Tables):
     def along_path(
         self, project: Project, folder: str, words: Sequence[str]
     ) -> Iterator[tuple[int, Declared]]:
-        """The meaning of each part of a dotted path in a string, with its number; `folder`: where
-        the file with the string is."""
+        """The meaning of each part of a dotted path in a string of a folder, with its number."""
         yield from ()
 
     def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
         """The object whose member a string names: `getattr(x, "name")`."""
         return None
-
-    def named_after(self, declared: Declared, path: str) -> str:
-        """How the functions of another file begin whose names must say what they are about."""
-        return ""
 
     def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
         """The class whose members a list of strings names, where a string is in one."""
@@ -276,8 +271,7 @@ class Rules(Tables):
         return declared.kind in FUNCTIONS or self.fields_are_called or not self.field_reads
 
     def called_on(self, typing: Typing, node: Branch) -> list[Branch | None]:
-        """What `this` stands for where it is not the class around it, or None where that is not
-        known; nothing where it is that class."""
+        """What `this` stands for, or None where it is unknown; nothing for the class around it."""
         return []
 
     # types
@@ -306,7 +300,12 @@ class Rules(Tables):
         return None
 
     def written(self, typing: Typing, node: Branch | None, deep: int) -> Branch | None:
-        """The type that is written for what an expression stands for, through calls."""
+        """The type that is written for what an expression stands for."""
+        written: Branch | None = typing.type_written(node, deep)
+        return written
+
+    def argument(self, typing: Typing, typed: Branch | None, number: int) -> Branch | None:
+        """What a container holds, by its type."""
         return None
 
     def member_out_of(
@@ -318,10 +317,6 @@ class Rules(Tables):
     def embedded(self, typing: Typing, owners: Sequence[Owner]) -> Known:
         """The outside types that give a member which no class of the tree has."""
         return None
-
-    def is_keyed(self, typing: Typing, over: Branch | None, typed: Branch) -> bool:
-        """Whether a loop over an expression of a type takes out keys, whose class is not asked."""
-        return typing.head(typed) in self.keyed
 
     def type_parameters(self, home: Typing, member: Declared) -> list[str]:
         """The type parameters of a member's class, as the member calls them."""
@@ -369,8 +364,7 @@ class Rules(Tables):
     def rewrite(
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
-        """Return what to write at a place where it is more than the new name. `split`: the place
-        means another thing, too, which keeps its name."""
+        """What to write where it is more than the name. `split`: another meaning keeps it."""
         return None
 
     def from_receiver(

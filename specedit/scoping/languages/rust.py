@@ -7,8 +7,8 @@ variant's pattern: `x.unwrap()`, `x?`, `|x| …`, `Some(x)`, `Kind::One(x)`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from functools import partial
 
+from specedit.scoping import held
 from specedit.scoping.languages import rust_places
 from specedit.scoping.languages.rules import Text
 from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
@@ -17,75 +17,17 @@ from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.meaning import means_member
 from specedit.scoping.scope import Declared, Known, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.typing import Typing, type_part
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of
 
-TAKES = places("unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked")
-KEEPS = places(  # give something with the same inside
-    "iter iter_mut into_iter drain as_ref as_mut as_deref as_deref_mut clone cloned copied by_ref",
-    "next next_back nth first last first_mut last_mut get get_mut pop peek peekable find",
-    "filter rev skip take skip_while take_while step_by chain cycle fuse inspect",
-    "ok ok_or ok_or_else map_err or or_else or_insert take_if replace min_by max_by min_by_key",
-    "max_by_key collect",
-)
 SHELLS = places("Some Ok")
 PATTERNS = places("ref_pattern mut_pattern reference_pattern captured_pattern")
 
 
-MAX_STEPS = 12  # steps through patterns and closures
-
-
 def inside(typing: Typing, node: Branch | None, deep: int) -> Branch | None:
     """The type that is written for what an expression holds."""
-    if node is None or deep > MAX_STEPS:
-        return None
-    find = partial(_inside, typing, node, deep)
-    known: Branch | None = typing.project.remembered(("inside", id(node)), find)
-    return known
-
-
-def _inside(typing: Typing, node: Branch, deep: int) -> Branch | None:
-    while node.type in ("parenthesized_expression", "reference_expression"):
-        inner = node.part("value") or first_of(node)
-        if inner is None:
-            return None
-        node = inner
-    if node.type == "try_expression":
-        return _of_type(typing, inside(typing, first_of(node), deep + 1), deep)
-    if node.type != "call_expression":
-        return _of_type(typing, typing.type_written(node, deep), deep)
-    leaf = typing.called_leaf(node)
-    called = typing.called(leaf, deep + 1) if leaf is not None else None
-    if called is not None:
-        return _of_type(typing, type_part(called, typing.rules), deep)
-    function = node.part("function")
-    member = typing.member_leaf(function) if function is not None else None
-    held = inside(typing, typing.rules.receiver(member), deep + 1) if member is not None else None
-    if member is not None and typing.scopes.label(member) in TAKES:
-        return _of_type(typing, held, deep)
-    return held if member is not None and typing.scopes.label(member) in KEEPS else None
-
-
-def _of_type(typing: Typing, typed: Branch | None, deep: int) -> Branch | None:
-    """`T` of `Option<T>`, `&[T]`, `impl Iterator<Item = T>`, and of a type that says `Item = T`."""
-    while typed is not None and typed.type in ("reference_type", "abstract_type", "dynamic_type"):
-        typed = typed.part("type") or typed.part("trait") or first_of(typed)
-    if typed is None:
-        return None
-    if typed.type == "array_type":
-        return typed.part("element")
-    home = typing.over(typed) or typing
-    for owner in home.named_type(typed, deep + 1) or ():
-        for binding in home.members((owner,), "Item") if owner.module is None else ():
-            return binding.node.part("type")
-        if owner.module is None:
-            return None
-    arguments = typed.part("type_arguments")
-    for child in arguments.named_children() if arguments is not None else ():
-        if child.type != "lifetime":
-            return child.part("type") if child.type == "type_binding" else child
-    return None
+    return typing.rules.argument(typing, typing.rules.written(typing, node, deep), 0)
 
 
 def _given(typing: Typing, declared: Declared, deep: int) -> Branch | None:
@@ -94,11 +36,8 @@ def _given(typing: Typing, declared: Declared, deep: int) -> Branch | None:
         return inside(typing, declared.node.part("value"), deep + 1)
     closure = declared.leaf.around("closure_expression")
     call = closure.at("^ ^") if closure is not None and closure.place == "arguments." else None
-    function = call.part("function") if call is not None else None
-    member = typing.member_leaf(function) if function is not None else None
-    if member is None:
-        return None
-    return inside(typing, typing.rules.receiver(member), deep + 1)
+    member = typing.member_called(call) if call is not None else None
+    return inside(typing, typing.rules.receiver(member), deep + 1) if member is not None else None
 
 
 def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
@@ -110,27 +49,17 @@ def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
     at = pattern.named_children().index(declared.leaf)
     typed = holder.part("type")
     if holder.type == "for_expression":
-        called = value.part("function") if value.type == "call_expression" else None
-        member = typing.member_leaf(called) if called is not None else None
+        member = typing.member_called(value) if value.type == "call_expression" else None
         if member is not None and typing.scopes.label(member) == "enumerate":
-            held = inside(typing, typing.rules.receiver(member), deep + 1)
-            return typing.named_type(held, deep + 1) if at == 1 else None
+            inner = inside(typing, typing.rules.receiver(member), deep + 1)
+            return typing.named_type(inner, deep + 1) if at == 1 else None
         typed = inside(typing, value, deep + 1)
     elif holder.type == "let_declaration" and typed is None:
-        typed = _value_type(typing, value, deep)
+        typed = typing.rules.written(typing, value, deep)
     if typed is None or typed.type != "tuple_type":
         return None
     types = typed.named_children()
     return typing.named_type(types[at], deep + 1) if at < len(types) else None
-
-
-def _value_type(typing: Typing, value: Branch, deep: int) -> Branch | None:
-    """The type that is written for what a call gives, or for what `?` takes out of it."""
-    if value.type == "try_expression":
-        return inside(typing, first_of(value), deep + 1)
-    leaf = typing.called_leaf(value) if value.type == "call_expression" else None
-    called = typing.called(leaf, deep + 1) if leaf is not None else None
-    return type_part(called, typing.rules) if called is not None else None
 
 
 def _matched(pattern: Branch) -> Branch | None:
@@ -146,7 +75,6 @@ def _matched(pattern: Branch) -> Branch | None:
 
 
 def _variant(typing: Typing, kind: Branch, pattern: Branch, deep: int) -> Declared | None:
-    """The variant that a pattern names."""
     name = kind.part("name") or kind
     path = kind.part("path")
     if path is None:
@@ -252,20 +180,30 @@ class Rust(RustModules):
             return [uses.bare(leaf, "macro")]
         return [_taken_as(uses, leaf)] if leaf.place == "use_as_clause.path" else None
 
-    def taken_out(self, typing: Typing, node: Branch, deep: int) -> Known:
-        """The class of `x?` or `x.unwrap()`, where that is what `node` is."""
-        if node.type == "try_expression":
-            return typing.named_type(inside(typing, first_of(node), deep + 1), deep + 1)
-        called = node.part("function")
-        member = typing.member_leaf(called) if called is not None else None
-        if member is None or typing.scopes.label(member) not in TAKES:
+    def argument(self, typing: Typing, typed: Branch | None, number: int) -> Branch | None:
+        """`T` of `Option<T>`, `&[T]`, `impl Iterator<Item = T>`, and of a type that says `Item`."""
+        while typed is not None and typed.type in _SHOWN:
+            typed = typed.part("type") or typed.part("trait") or first_of(typed)
+        if typed is None:
             return None
-        return typing.named_type(inside(typing, typing.rules.receiver(member), deep + 1), deep + 1)
+        if typed.type == "array_type":
+            return typed.part("element")
+        home = typing.over(typed) or typing
+        for owner in home.named_type(typed) or ():
+            for binding in home.members((owner,), "Item") if owner.module is None else ():
+                return binding.node.part("type")
+            if owner.module is None:
+                return None
+        arguments = typed.part("type_arguments")
+        for child in arguments.named_children() if arguments is not None else ():
+            if child.type != "lifetime":
+                return child.part("type") if child.type == "type_binding" else child
+        return None
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """The class of what a closure is given, or a pattern takes out of what it matches."""
         declared = typing.lookup(typing.scopes.label(leaf), leaf)
-        if declared is None or declared.home is not typing.scopes or deep > MAX_STEPS:
+        if declared is None or declared.home is not typing.scopes or deep > held.MAX_STEPS:
             return None
         if declared.leaf.place == "tuple_pattern.":
             return _of_tuple(typing, declared, deep)
@@ -356,6 +294,7 @@ def _bounds(node: Branch, text: Text) -> Iterator[Branch | None]:
                 yield child.part("bounds")
 
 
+_SHOWN = places("reference_type abstract_type dynamic_type")
 _AROUND = places("generic_type scoped_type_identifier reference_type")  # a class's name
 _PATTERNS = places("let_declaration let_condition match_pattern for_expression parameter")
 
@@ -432,6 +371,14 @@ super_words:
 self_types: Self self
 passes_on: parenthesized_expression unary_expression reference_expression await_expression
 takes_out: call_expression try_expression
+awaits: try_expression
+held:
+  unwrap expect unwrap_or unwrap_or_else unwrap_or_default unwrap_unchecked: first
+  iter iter_mut into_iter drain as_ref as_mut as_deref as_deref_mut clone cloned copied: same
+  by_ref next next_back nth first last first_mut last_mut get get_mut pop peek peekable: same
+  find filter rev skip take skip_while take_while step_by chain cycle fuse inspect ok: same
+  ok_or ok_or_else map_err or or_else or_insert take_if replace min_by max_by min_by_key: same
+  max_by_key collect: same
 around_types: reference_type pointer_type
 aliases: type_item
 casts: type_cast_expression generic_type

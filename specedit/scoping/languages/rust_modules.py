@@ -7,7 +7,8 @@ import re
 import tomllib
 from collections.abc import Iterator
 
-from specedit.scoping.languages.rules import Rules, Text
+from specedit.scoping.held import HeldRules
+from specedit.scoping.languages.rules import Text
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.typing import Typing
@@ -20,9 +21,7 @@ WORDS = frozenset({"crate", "self", "super"})
 Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
 
 
-class RustModules(Rules):
-    """The modules of a crate and their imports."""
-
+class RustModules(HeldRules):
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         path = here.rules.module_of(here.scopes, imported)
         place = around_of(project, here, imported.leaf)
@@ -164,7 +163,6 @@ def path_of(path: Branch, text: Text) -> str:
 
 
 def around_of(project: Project, here: Typing, node: Branch) -> Place:
-    """The module that a place stands in."""
     return project.path(here.scopes), node.around("mod_item")
 
 
@@ -209,15 +207,10 @@ def _in(project: Project, place: Place, name: str) -> Iterator[Declared]:
     results = [
         declaration
         for declaration in typing.scopes.declarations(name)
-        if declaration.scope is not None
-        and declaration.scope.kind in ("file", "namespace")
-        and _is_of(declaration, place[1])
+        if declaration.scope_kind in ("file", "namespace") and _is_of(declaration, place[1])
     ]
     for result in results:
-        imported = (
-            project.imported_declarations(typing, result) if result.kind == "import" else None
-        )
-        yield from imported or (result,)
+        yield from project.imported_declarations(typing, result) or (result,)
     if not results:
         shown = typing.rules.shared(project, typing, name)
         yield from project.once(("in", place[0], id(place[1]), name), shown)
@@ -234,14 +227,10 @@ def _child(project: Project, place: Place, name: str) -> Place | None:
     typing = project.typing(path)
     if typing is None:
         return None
-    for declaration in typing.scopes.declarations(name):
-        if (
-            declaration.node.type == "mod_item"
-            and declaration.node.part("body")
-            and _is_of(declaration, inner)
-        ):
-            return path, declaration.node
     own = [each for each in typing.scopes.declarations(name) if each.node.type == "mod_item"]
+    for declaration in own:
+        if declaration.node.part("body") and _is_of(declaration, inner):
+            return path, declaration.node
     if inner is None and not own and _is_root(project, path):
         return None  # what stands beside it is another crate
     folder, file = posixpath.split(path)

@@ -200,15 +200,12 @@ def _built_by(uses: Uses, tokens: Branch, at: int) -> Branch | None:
 
 def from_self(root: Branch, data: bytes, new: str, line: int | None) -> list[Rewrite]:
     """`self` of the method on `line` becomes the parameter `new`."""
-    methods = [
-        (function, parameter)
-        for function in root.walk()
-        if function.type == "function_item" and (parameter := _self_of(function)) is not None
-    ]
+    found = (node for node in root.walk() if node.type == "self_parameter")
+    both = ((node.at("^ ^"), node) for node in found)
+    methods = [(up, node) for up, node in both if up is not None and up.type == "function_item"]
     if line is not None:
-        methods = [
-            method for method in methods if method[0].line <= line <= _last(method[0], data)
-        ][-1:]
+        last = {id(up): up.line + data.count(b"\n", up.start, up.end) for up, _ in methods}
+        methods = [each for each in methods if each[0].line <= line <= last[id(each[0])]][-1:]
     if len(methods) != 1:
         raise UsageError(
             f"`self` is in {len(methods)} methods here", hint="Say which: --line N of the method."
@@ -242,11 +239,6 @@ def to_self(leaf: Branch, data: bytes) -> Rewrite | None:
     return Rewrite(parameter.start, parameter.end, before, f"{match[1] or mutable}self")
 
 
-def _self_of(function: Branch) -> Branch | None:
-    parameters = function.part("parameters")
-    return parameters.first("self_parameter") if parameters is not None else None
-
-
 def _parameter(node: Branch, data: bytes, new: str) -> Rewrite:
     before = data[node.start : node.end].decode()
     reference = re.fullmatch(r"(&\s*(?:'\w+\s+)?(?:mut\s+)?)self", before)
@@ -267,7 +259,3 @@ def _uses(body: Branch, data: bytes) -> Iterator[Branch]:
         if node.type == "self" and (node.parent is None or "scoped" not in node.parent.type):
             yield node
         yield from (child for child in formatted(node, text) if text(child) == "self")
-
-
-def _last(node: Branch, data: bytes) -> int:
-    return node.line + data.count(b"\n", node.start, node.end)

@@ -127,6 +127,6 @@ keywords: abstract case catch class def do else extends false final finally for 
   import lazy macro match new null object override package private protected return sealed super
   this throw trait true try type val var while with yield enum given then export _
 strings: string interpolated_string
-flags: bare_members overloads
+flags: bare_members
 """
 RULES = Scala(**tables(TABLES))

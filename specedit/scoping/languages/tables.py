@@ -61,6 +61,7 @@ class Tables:
     assigned: frozenset[str] = NONE  # places of what is assigned to the `left` next to it
     # classes
     bases: frozenset[str] = NONE  # children of a class that list what it extends
+    records: frozenset[str] = NONE  # classes whose parameters are fields
     given: frozenset[str] = NONE  # places in them of what a generic one is given
     adds_to: frozenset[str] = NONE  # classes that add to one of the same name (Rust's `impl`)
     implied: frozenset[str] = NONE  # methods that a type with all of them implements (Go)
@@ -131,7 +132,6 @@ class Tables:
     field_reads: frozenset[str] = NONE  # where that is so: places of a field that is not called
     fields_are_called: bool = False  # fields whose type is a function are (Go)
     fields_hide: bool = False  # a field of a derived class is another field
-    overloads: bool = False  # methods of one name differ by their parameters
     merges: bool = False  # a type and a value of one name in one scope are one thing (TypeScript)
     makes: bool = False  # a function may be a class (JavaScript)
     sigils: bool = False  # a variable's `$` keeps it apart from other names (PHP)
@@ -145,6 +145,7 @@ class Tables:
     keywords: frozenset[str] = NONE  # no names; words that are keywords only somewhere are names
     overriding: frozenset[str] = NONE  # words in front of a member that overrides another
     implementing: frozenset[str] = NONE  # words in front of one that may do so without saying it
+    all_implement: bool = False  # any member may do so, unless it is private (TypeScript)
     of_many: frozenset[str] = NONE  # members that values of the language's own classes have
     requires: Mapping[str, str] = field(default_factory=_empty)  # all that library interfaces name
     starts: frozenset[str] = NONE  # functions that the language calls

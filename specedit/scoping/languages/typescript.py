@@ -27,20 +27,6 @@ class TypeScript(javascript.JavaScript):
             if leaf.type == "type_identifier"
         ]
 
-    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """Also an interface or a class of another project, which may have a member of the name."""
-        result = super().required_by(typing, declared)
-        owner = declared.owner
-        if result is not None or owner is None or declared.kind not in ("field", "method"):
-            return result
-        known = {up.name for up in typing.above(owner)}
-        outside = [base for base in owner.bases if base not in known]
-        hidden = {"private", "static"} & set(
-            typing.scopes.text(declared.node.until(declared.leaf.start)).split()
-        )
-        above = (declared.name in up.members for up in typing.above(owner))
-        return (outside[0], False) if outside and not hidden and not any(above) else None
-
     def tested(self, typing: Typing, leaf: Branch, deep: int) -> Known:
         """`isCart(x) ? x.total : 0`, `if (x instanceof Cart)`, `isCart(x) && x.total`."""
         member, below = leaf.at("^ property"), leaf
@@ -60,8 +46,7 @@ class TypeScript(javascript.JavaScript):
         return None
 
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
-        """Members of one name of two types, where a value of the first is used as the second:
-        `f(cart)` asks of `cart` what the type of the parameter has."""
+        """Members of two types, where a value of the first is used as the second: `f(cart)`."""
         for node in typing.scopes.root.walk():
             if node.type in _VALUES and node.parent is not None and node.parent.type in _HOLDERS:
                 whole = True
@@ -76,7 +61,8 @@ class TypeScript(javascript.JavaScript):
             value = node if whole else first_of(node)
             for owner in typing.type_of(value) or ():
                 mine = typing.members((owner,), name)
-                if not mine or owner.module is not None or _is_one_of(typing, owner, wanted or ()):
+                own = {owner, *typing.above(owner)}  # of one of the wanted no more is asked
+                if not mine or owner.module is not None or not own.isdisjoint(wanted or ()):
                     continue
                 for other in wanted or ():
                     theirs = typing.members((other,), name)
@@ -133,12 +119,6 @@ _VALUES = places(
     "non_null_expression subscript_expression",
 )
 _OPTIONAL = places("optional_parameter ?")
-
-
-def _is_one_of(typing: Typing, owner: Owner, wanted: tuple[Owner, ...]) -> bool:
-    """Whether a type is, or extends, one of these: nothing else of them is asked for."""
-    own = {id(owner), *map(id, typing.above(owner))}
-    return any(id(other) in own for other in wanted)
 
 
 def _has_shape(typing: Typing, owner: Owner, wanted: Owner) -> bool:
@@ -203,5 +183,6 @@ held:
 inferred: any unknown
 takes: required_parameter optional_parameter
 wrappers: Readonly Partial Required NonNullable Exclude Extract Pick Omit
+flags: all_implement
 """
 RULES = TypeScript(**javascript.RULES.adding(**tables(TABLES)))
