@@ -69,15 +69,11 @@ def _interrupt() -> None:
 def _own_modules() -> None:
     """`python -m` looks for modules in the current folder first: a repository's `typer.py` would be
     run as ours."""
-    if not sys.flags.safe_path and sys.path and sys.path[0] in ("", _here()):
+    here = ""
+    with contextlib.suppress(OSError):
+        here = os.getcwd()  # noqa: PTH109
+    if not sys.flags.safe_path and sys.path and sys.path[0] in ("", here):
         del sys.path[0]
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()  # noqa: PTH109
-    except OSError:
-        return ""
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +87,7 @@ class Editor:
         """Rename an identifier in a file, in the setting `scope`."""
         from specedit.rename.tree import plan_rename
 
-        def planner(source: Source) -> Job | Edit:
-            return plan_rename(source, old, new, self.settings, line=line)
-
+        planner = partial(plan_rename, old=old, new=new, settings=self.settings, line=line)
         return self._run(file, planner, sink)
 
     def apply(self, change: str, file: str | Path | Source) -> Edit:
@@ -98,14 +97,10 @@ class Editor:
         name = file.name if isinstance(file, Source) else str(file)
         parts = parts_by_file(changes_of(change), name)[name]
 
-        def planner(source: Source) -> Job | Edit:
-            return plan_apply(source, parts, self.settings)
-
-        return self._run(file, planner, None)
+        return self._run(file, partial(plan_apply, parts=parts, settings=self.settings), None)
 
     def write(self, edit: Edit) -> Edit:
-        """Write an edit to its file, with an entry for `specedit undo`; the file must not have
-        changed."""
+        """Write an edit to its file, which must not have changed; `specedit undo` knows it."""
         source = sources.read(edit.path)
         if source.data != edit.before:
             raise InputError(
@@ -130,8 +125,7 @@ class Editor:
 
 
 def _read(file: str | Path) -> Source:
-    """A file. A link of a repository that leads outside is refused; a caller that wants it reads
-    the `Source` itself."""
+    """A file, unless it is a repository's link that leads outside."""
     source = sources.read(file)
     check_within(file)
     return source

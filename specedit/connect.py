@@ -58,10 +58,8 @@ def connect(settings: Settings) -> Backend:
         from specedit.server.remote import RemoteBackend
 
         if is_path("adapter", settings.adapter):
-            raise UsageError(
-                f"The adapter {settings.adapter} cannot be merged into the model of a server.",
-                hint="Use --adapter none with --server URL.",
-            )
+            message = f"The adapter {settings.adapter} cannot be merged into the model of a server."
+            raise UsageError(message, hint="Use --adapter none with --server URL.")
         return RemoteBackend(settings)
     note = ""
     if settings.server == "auto" and (settings.warm or warm_server_may_run()):

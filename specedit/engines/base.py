@@ -154,8 +154,7 @@ def depths(parents: Sequence[int]) -> list[int]:
 
 
 def common(ids: Sequence[object], others: Sequence[object]) -> int:
-    """How many leading ids agree. Compares slices of lists, a third of the time of a loop over
-    20,000 ids."""
+    """How many leading ids agree: by slices, a third of a loop's time."""
     mine, theirs = (one if isinstance(one, list) else list(one) for one in (ids, others))
     low, high = 0, min(len(mine), len(theirs))
     if mine[:high] == theirs[:high]:

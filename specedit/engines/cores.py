@@ -28,10 +28,8 @@ def require_torch(what: str, because: str = "") -> None:
     missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
     if missing:
         reason = f"{because}; " if because else ""
-        raise UsageError(
-            f"{reason}{what} needs {' and '.join(missing)}, which this installation lacks.",
-            hint="pip install 'specedit[torch]'",
-        )
+        message = f"{reason}{what} needs {' and '.join(missing)}, which this installation lacks."
+        raise UsageError(message, hint="pip install 'specedit[torch]'")
 
 
 def may_have_gpu() -> bool:

@@ -31,8 +31,7 @@ PROMPT_TOKENS, EDIT_PASSES, PASS_WIDTH = 300, 15, 8  # of a typical edit: 120 to
 
 
 def expected_curve(settings: Settings) -> Curve | None:
-    """The cost of passes here: as measured for this model, else as usual for its size; None where a
-    server or another device answers."""
+    """The cost of passes here; None where a server or another device answers."""
     remote = settings.server not in ("auto", "off")
     if remote or settings.device not in ("auto", "cpu") or settings.engine not in ("auto", "exact"):
         return None
@@ -48,8 +47,7 @@ def expected_curve(settings: Settings) -> Curve | None:
 
 
 def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
-    """The cost of a model's passes here, and the model that was measured for it; "" where
-    none was: then passes cost what is usual on two cores."""
+    """The cost of a model's passes here, and the model that was measured for it."""
     name, kind, points = "", "int8", cost.TYPICAL.points
     for key, measured in cost.curves(store_path() / cost.CURVES_FILE).items():
         digest, engine, about, *_ = (*key.split(" "), "", "")
@@ -86,16 +84,14 @@ def _read_bytes(entry: Listed, weights: str, width: int) -> float:
 
 
 def typical_seconds(entry: Listed, weights: str) -> float:
-    """The seconds of a typical edit here: 300 tokens in, 120 out in 15 passes. A prompt's tokens
-    need no output layer, which the passes of a curve compute for every row."""
+    """A typical edit's seconds here; a prompt's ids need no output layer."""
     curve, _ = predicted_curve(entry, weights)
     read = 1 - 1e9 * entry.output_layer / _read_bytes(entry, "int8", 1)
     return read * curve.seconds(PROMPT_TOKENS) + EDIT_PASSES * curve.seconds(PASS_WIDTH)
 
 
 def expected_seconds(job: Job, curve: Curve, question: Plan | None = None) -> float:
-    """The seconds that one answer to a Job likely takes; where the model is asked a `question`
-    about places first, with that, and then for a part of the file."""
+    """The seconds that an answer to a Job likely takes, after a `question`."""
     if question is not None:
         asked = sum(len(message.content) for message in question.messages)
         parts = [asked / CHARACTERS, 2 * PART_CHARACTERS / CHARACTERS]
@@ -112,8 +108,7 @@ def expected_seconds(job: Job, curve: Curve, question: Plan | None = None) -> fl
 def run_seconds(
     job: Job, others: Iterable[str], settings: Settings, question: Plan | None = None
 ) -> tuple[float, float] | None:
-    """The seconds that a run over one Job and further files likely takes, and those of a part of
-    one file; None where nothing is known of what answers."""
+    """The seconds of a run over a Job and further files, and of a part; None: not known."""
     curve = expected_curve(settings)
     if curve is None:
         return None

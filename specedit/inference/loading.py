@@ -17,7 +17,7 @@ from specedit.decode.drafters import AUTO, HEADS_NAMES, MODEL_NAMES, MTP, SmallM
 from specedit.decode.width import Widths
 from specedit.edit.backend import Emit, Loading, ModelInfo
 from specedit.engines.base import Engine
-from specedit.engines.cores import thread_count
+from specedit.engines.cores import may_have_gpu, require_torch, thread_count
 from specedit.errors import UsageError
 from specedit.inference.model import LoadedModel
 from specedit.models.adapter import with_adapter
@@ -123,11 +123,14 @@ def _engine(
     emit: Emit,
     check_vocabulary: Callable[[], object] = lambda: None,
 ) -> Engine:
-    """The named engine; `auto` is the exact one where it runs, else the generic one with a note.
-    `check_vocabulary` refuses the model before anything is converted."""
+    """The named engine; `check_vocabulary` refuses the model before it is converted."""
     threads = thread_count(settings.threads)
     wanted = settings.engine in ("auto", "exact")
-    reason = _why_not_exact(files, settings, store) if wanted else ""
+    reason = _why_not_cpu(settings) if wanted else ""
+    if reason is None:
+        from specedit.engines.exact.engine import available
+
+        reason = available(files, store, settings.weights)
     if settings.engine == "exact" and reason:
         from specedit.engines.exact.kernels.library import NO_KERNELS, why_not
 
@@ -141,8 +144,6 @@ def _engine(
         convert(files, store, settings.weights, partial(_report, emit))
         emit(Loading(f"Loading {files.name}"))
         return open_exact(files, store=store, threads=threads, weights=settings.weights)
-    from specedit.engines.cores import require_torch
-
     because = f"The exact engine cannot run here: {reason}" if reason else ""
     require_torch("the generic engine" if because else "The generic engine", because)
     emit(Loading(f"Loading {files.name} with transformers"))
@@ -156,27 +157,16 @@ def _engine(
     return generic
 
 
-def _why_not_exact(files: ModelFiles, settings: Settings, store: Path) -> str | None:
-    if (device := _why_not_cpu(settings)) is not None:
-        return device
-    from specedit.engines.exact.engine import available
-
-    return available(files, store, settings.weights)
-
-
 def _why_not_cpu(settings: Settings) -> str | None:
     """The reason for another device than the processor."""
     device = settings.device
     if device in ("cuda", "mps"):
         return f"it is a CPU engine, and --device is {device}"
-    if device == "auto":
-        from specedit.engines.cores import may_have_gpu
+    if device == "auto" and may_have_gpu():
+        from specedit.engines.huggingface.loading import pick_device
 
-        if may_have_gpu():
-            from specedit.engines.huggingface.loading import pick_device
-
-            if (device := pick_device("auto")) != "cpu":
-                return f"this machine has a {device} device"
+        if (device := pick_device("auto")) != "cpu":
+            return f"this machine has a {device} device"
     return None
 
 

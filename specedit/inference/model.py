@@ -145,8 +145,7 @@ class LoadedModel:
                 break
 
     def _mark(self, plan: Plan, prompt: list[int]) -> None:
-        """Name the end of what the next instruction on the same text shares with this prompt: there
-        an engine with states keeps one."""
+        """Name the end of what the next prompt likely shares, where states are kept."""
         if getattr(self.engine, "keeps_states", False) and plan.messages:
             *before, last = plan.messages
             turns = [(message.role, message.segments) for message in before]
@@ -174,6 +173,9 @@ class LoadedModel:
         predicted = None if plan.prediction is None else encode(plan.prediction)
         least = predicted if plan.least == plan.prediction else encode(plan.least)
         left = self._room(prompt, predicted, len(least or ()) + len(ending))
+        # Not by the prediction, which changes the speed and never the text
+        copied = len(prompt) + len(prompt) // 8 + EXTRA_COPY_TOKENS
+        most = copied if plan.copies else 2 * len(prompt) + EXTRA_TOKENS
         reader = reader_of(plan, self.tokenizer)
         events = decode(
             self.engine,
@@ -191,7 +193,7 @@ class LoadedModel:
             ),
             widths=self.widths,
             ends=reader.ends,
-            limit=min(left, plan.max_tokens or _most(plan, len(prompt))),
+            limit=min(left, plan.max_tokens or most),
             sampling=plan.sampling,
             audit=plan.audit,
             unlike=[[*encode(text), *ending[:1]] for text in plan.unlike],
@@ -290,14 +292,11 @@ class LoadedModel:
                 f"{self.engine.info.vocabulary - 1}",
                 hint="The tokenizer is another model's: fetch the model again, or use another.",
             )
-        left = self.engine.info.window - len(prompt)
-        if left < max(1, needed):
-            raise TooLong(
-                f"The prompt and the answer need {len(prompt) + needed} tokens, and the model's "
-                f"window has {self.engine.info.window}.",
-                hint="Edit a part of the file: --lines A:B, or --symbol NAME.",
-            )
-        return left
+        window, need = self.engine.info.window, f"need {len(prompt) + needed} tokens"
+        if window - len(prompt) < max(1, needed):
+            message = f"The prompt and the answer {need}, and the model's window has {window}."
+            raise TooLong(message, hint="Edit a part of the file: --lines A:B, or --symbol NAME.")
+        return window - len(prompt)
 
 
 def certainty_of(
@@ -319,9 +318,3 @@ def certainty_of(
         min((chances[at] for at in kept if at < len(chances)), default=0.0),
         prompt + chances.index(least) if chances else 0,
     )
-
-
-def _most(plan: Plan, prompt: int) -> int:
-    """Tokens after which an answer is cut off. It does not depend on the prediction, which changes
-    the speed and never the text."""
-    return prompt + prompt // 8 + EXTRA_COPY_TOKENS if plan.copies else 2 * prompt + EXTRA_TOKENS

@@ -11,12 +11,13 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from specedit.errors import RefusedEdit
 
 if TYPE_CHECKING:
     from specedit.edit.backend import Plan
+    from specedit.models.tokenizer import Tokenizer
 
 _FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
 
@@ -144,10 +145,8 @@ class Reasoning:
 
 
 class Unfenced:
-    """The text inside the block that an endpoint writes itself: our own engine has it opened.
-
-    The answer ends before the closing line. Text in front of the opening fence does not belong to
-    it. A plan without a closing line has no block."""
+    """The text inside the block that an endpoint writes itself: our own engine has it opened. A
+    plan without a closing line has no block."""
 
     def __init__(self, closing: str, *, nested: bool = False, expected: str = "") -> None:
         self._fences = Fences(closing, nested)
@@ -199,17 +198,6 @@ class Unfenced:
         return self._inside[shown:end]
 
 
-class Pieces(Protocol):
-    """The part of a tokenizer that reading needs."""
-
-    @property
-    def ends(self) -> frozenset[int]: ...
-
-    def piece(self, token: int) -> bytes: ...
-
-    def special(self, name: str) -> int | None: ...
-
-
 class Reader:
     """Reads one answer. `ends` is asked once per committed id, in order; `take` gives the texts
     of the ids since the last call, a character split over ids belonging to the last of them.
@@ -218,7 +206,7 @@ class Reader:
 
     def __init__(
         self,
-        tokenizer: Pieces,
+        tokenizer: Tokenizer,
         closing: str = "",
         stop: Sequence[str] = (),
         *,
@@ -306,15 +294,10 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
     return min((at for mark in stop if (at := text.find(mark)) >= 0), default=None)
 
 
-def reader_of(plan: Plan, tokenizer: Pieces) -> Reader:
+def reader_of(plan: Plan, tokenizer: Tokenizer) -> Reader:
     """The reader of the answer to a plan."""
-    return Reader(
-        tokenizer,
-        plan.closing,
-        plan.stop,
-        nested=plan.nested,
-        expected=plan.prediction or plan.least,
-    )
+    expected = plan.prediction or plan.least
+    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested, expected=expected)
 
 
 def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:
@@ -329,8 +312,7 @@ def answer_ending(closing: str, tokenizer: Any) -> list[int]:
 
 
 def end_of(tokenizer: Any) -> list[int]:
-    """The id that usually ends an answer: what the model's files call its end of sequence, else
-    the first that ends one; none for a tokenizer without ends."""
+    """The id that usually ends an answer; none for a tokenizer without ends."""
     if len(tokenizer.ends) > 1:
         named = tokenizer.special(tokenizer.texts.get("eos_token", ""))
         if named is not None:

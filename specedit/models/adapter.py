@@ -1,16 +1,12 @@
 """Adapters: small trained additions to the weights of one model, merged into them while it loads.
 
 A folder as PEFT writes it: `adapter_config.json`, and in `adapter_model.safetensors` two factors A
-and B for each linear layer that was trained. Its weights W become W + scale x B A, in float32 and
-before they are quantized or rounded, so that no engine knows of adapters. What the configuration
-says is read or refused. A pickle is never loaded.
+and B for each linear layer that was trained. Its weights W become W + scale x B A in float32,
+before they are quantized or rounded, so that no engine knows of adapters. Factors may be int8, each
+row of A and each column of B with a scale (`lora_A.scales`).
 
-Factors may be int8, each row of A and each column of B with a scale (`lora_A.scales`). The object
-`specedit` of the configuration says what a published adapter is: the SHA-256 of its factors and of
-its model's file, licence, origin. Opening a folder imports neither numpy nor torch.
-
-HOME/adapters/NAME    the user's own
-SHIPPED/NAME          those that came with specedit
+What the configuration says is read or refused; its object `specedit` has the SHA-256 of the factors
+and of the model's file. A pickle is never loaded. Opening a folder imports neither numpy nor torch.
 """
 
 from __future__ import annotations
@@ -90,8 +86,7 @@ class _Config:
 
 
 def with_adapter(files: ModelFiles, setting: str) -> ModelFiles:
-    """The model with the adapter that a value of the setting means; `auto`: the one that came with
-    specedit for this very model, or none."""
+    """The model with the adapter that the setting means; `auto`: the one shipped for it."""
     if setting == NONE:
         return files
     if setting != AUTO:
@@ -118,10 +113,8 @@ def opened(folder: Path) -> AdapterFiles:
     """An adapter on this disk, by its folder."""
     config, factors = folder / CONFIG, folder / FACTORS
     if not config.is_file():
-        raise ModelError(
-            f"{folder} is not an adapter: there is no {CONFIG} in it",
-            hint="Name the folder of an adapter, or use --adapter none.",
-        )
+        message = f"{folder} is not an adapter: there is no {CONFIG} in it"
+        raise ModelError(message, hint="Name the folder of an adapter, or use --adapter none.")
     if not factors.is_file():
         pickles = [path.name for path in sorted(folder.glob("*.bin")) + sorted(folder.glob("*.pt"))]
         why = f", and {pickles[0]} is a pickle, which is never loaded" if pickles else ""
@@ -135,11 +128,9 @@ def opened(folder: Path) -> AdapterFiles:
         raise ModelError(f"{folder} cannot be read: {problem}") from problem
     about = _config(config)
     if about.factors_sha256 not in ("", digests[FACTORS]):
-        raise ModelError(
-            f"{factors} is damaged: SHA-256 {digests[FACTORS][:12]}… instead of "
-            f"{about.factors_sha256[:12]}…",
-            hint="Get the adapter again, or use --adapter none.",
-        )
+        shas = f"{digests[FACTORS][:12]}… instead of {about.factors_sha256[:12]}…"
+        hint = "Get the adapter again, or use --adapter none."
+        raise ModelError(f"{factors} is damaged: SHA-256 {shas}", hint=hint)
     path, digest = folder.absolute(), folder_digest(digests)
     return AdapterFiles(path.name, path, digest, about.base, about.base_sha256)
 
@@ -281,8 +272,7 @@ def _values(path: Path, parts: Mapping[str, Header], part: str, shape: tuple[int
 def merged(
     tensors: Iterable[tuple[str, Any]], shapes: Mapping[str, Any], files: AdapterFiles | None
 ) -> Iterator[tuple[str, Any]]:
-    """The tensors of torch that a model consists of, by name, with an adapter added to them in
-    place; `shapes`: tensors of the same names and shapes, of all of the model."""
+    """A model's tensors of torch with an adapter added in place; `shapes`: all of the model's."""
     sizes = {name: tuple(tensor.shape) for name, tensor in shapes.items() if tensor.dim() == 2}
     adapter = load(files, sizes) if files else None
     for name, tensor in tensors:

@@ -41,8 +41,7 @@ class Wheels:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A model of the catalogue: a GGUF file, with its sources in the order to try, or a folder of
-    the hub, of which only the converted weights stay."""
+    """A model of the catalogue: a GGUF file, or a folder of the hub."""
 
     name: str
     file: str  # "": the whole repository of the hub
@@ -220,8 +219,7 @@ def _limits() -> Iterator[int]:
 
 
 def require_memory(name: str, needed: int, four: bool = False) -> str:
-    """Refuse a model that this machine cannot hold. Returns a note where what is free now is less
-    than it needs: its passes then wait for the disk. `four`: its weights have 4 bits."""
+    """Refuse a model that this machine cannot hold; a note where free memory is scarce."""
     machine = this_machine(1)
     if 0 < machine.memory < needed:
         suiting = (row.entry for row in rows(machine) if row.fits and row.entry.general)

@@ -77,39 +77,33 @@ class Fields:
 
     def whole(self, key: str, default: int | None = None, *, most: int = 1 << 24) -> int:
         """A whole number from 1 to `most`."""
-        result = self._value(key, default)
-        if isinstance(result, bool) or not isinstance(result, int) or not 1 <= result <= most:
-            raise self.wrong(key, f"a whole number from 1 to {most:,}")
-        return result
+        value, wanted = self._value(key, default), f"a whole number from 1 to {most:,}"
+        return int(self._fit(key, value, wanted, type(value) is int and 1 <= value <= most))
 
     def real(self, key: str, default: float | None = None) -> float:
         """A number above 0, neither tiny nor huge."""
-        result = self._value(key, default)
-        fits = isinstance(result, int | float) and not isinstance(result, bool)
-        if not fits or not MIN_REAL <= result <= 1 / MIN_REAL:
-            raise self.wrong(key, "a number above 0")
-        return float(result)
+        value = self._value(key, default)
+        fits = type(value) in (int, float) and MIN_REAL <= value <= 1 / MIN_REAL
+        return float(self._fit(key, value, "a number above 0", fits))
 
     def text(self, key: str, default: str | None = None) -> str:
-        result = self._value(key, default)
-        if not isinstance(result, str):
-            raise self.wrong(key, "a text")
-        return result
+        value = self._value(key, default)
+        return str(self._fit(key, value, "a text", isinstance(value, str)))
 
     def truth(self, key: str, default: bool) -> bool:
-        result = self._value(key, default)
-        if not isinstance(result, bool):
-            raise self.wrong(key, "true or false")
-        return result
+        value = self._value(key, default)
+        return bool(self._fit(key, value, "true or false", isinstance(value, bool)))
 
     def texts(self, key: str) -> list[str]:
         """A list of texts; empty when there is none."""
-        result = self._value(key, ())
-        if not isinstance(result, list | tuple) or not all(
-            isinstance(item, str) for item in result
-        ):
-            raise self.wrong(key, "a list of texts")
-        return list(result)
+        value = self._value(key, ())
+        fits = isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
+        return list(self._fit(key, value, "a list of texts", fits))
+
+    def _fit(self, key: str, value: Any, wanted: str, fits: bool) -> Any:
+        if not fits:
+            raise self.wrong(key, wanted)
+        return value
 
     def inside(self, key: str) -> Fields | None:
         """The object of that key, if there is one."""
@@ -167,10 +161,8 @@ def check_folder(folder: Path) -> dict[str, Any]:
     """The folder's configuration; refuses what would run code or open a pickle."""
     path = folder / "config.json"
     if (folder / "adapter_config.json").exists():
-        raise ModelError(
-            f"{folder} holds an adapter (adapter_config.json), which names another model",
-            hint="Name that model in --model, and this folder in --adapter.",
-        )
+        message = f"{folder} holds an adapter (adapter_config.json), which names another model"
+        raise ModelError(message, hint="Name that model in --model, and this folder in --adapter.")
     if not path.is_file():
         raise ModelError(f"{folder} has no config.json", hint="Name another folder.")
     config = read_json(path)
@@ -286,15 +278,10 @@ def _tensor(path: Path, name: str, entry: Any, base: int) -> Header:
 
 def _sizes(value: Any) -> bool:
     """Whether it is a short list of whole numbers, none below 0."""
-    return (
-        isinstance(value, list)
-        and len(value) <= 8
-        and all(type(number) is int and 0 <= number < 1 << 62 for number in value)
-    )
+    is_short = isinstance(value, list) and len(value) <= 8
+    return is_short and all(type(number) is int and 0 <= number < 1 << 62 for number in value)
 
 
 def _damaged(path: Path, why: str) -> ModelError:
-    return ModelError(
-        f"{path} is a damaged safetensors file: {why}.",
-        hint="Check it with specedit model verify, or pull the model again.",
-    )
+    message = f"{path} is a damaged safetensors file: {why}."
+    return ModelError(message, hint="Check it with specedit model verify, or pull the model again.")

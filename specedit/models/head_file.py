@@ -1,8 +1,7 @@
 """Heads: small trained additions that guess the next ids of one model; their files and folders.
 
-A file is safetensors with the tensors in the kernels' layout. Weights are int8 with a scale for
-each output. Of the output layer only the ids are stored that may be guessed. Opening a file imports
-neither numpy nor torch.
+A file is safetensors with the tensors in the kernels' layout, int8 with a scale for each output. Of
+the output layer only the ids are stored that may be guessed. Opening a file imports no numpy.
 
 HOME/heads/DIGEST/KIND.safetensors    trained heads of the model with this digest
 HOME/heads/DIGEST/unfinished/         what training continues from
@@ -40,8 +39,7 @@ WRONG = (TypeError, ValueError, AttributeError)  # values of other types than ex
 
 @dataclass(frozen=True)
 class HeadsKind:
-    """The inputs of one kind of heads. Every kind repeats one step: a state and perhaps an id
-    to an inner row, an activation, and back to a state."""
+    """The inputs of one kind of heads; every kind repeats one step from state to state."""
 
     name: str
     chained: bool  # each head takes the state of the one before, and the id chosen there
@@ -51,12 +49,9 @@ class HeadsKind:
 
 
 KINDS = {
-    kind.name: kind
-    for kind in (
-        HeadsKind("blockwise", False, False, False, 1),
-        HeadsKind("medusa", False, False, False, 10),
-        HeadsKind("chained", True, True, True, 10),
-    )
+    "blockwise": HeadsKind("blockwise", False, False, False, 1),
+    "medusa": HeadsKind("medusa", False, False, False, 10),
+    "chained": HeadsKind("chained", True, True, True, 10),
 }
 
 

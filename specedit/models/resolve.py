@@ -2,10 +2,7 @@
 
 A name is a catalogue name, a GGUF file, a folder with safetensors, or a hub id (`owner/name`, or
 `owner/name:file.gguf`), in this order. A model that is here needs no network; any other is
-downloaded.
-
-Which models can be used is checked before weights load. A draft model must have the target's
-vocabulary.
+downloaded. Which models can be used is checked before weights load.
 """
 
 from __future__ import annotations
@@ -25,24 +22,12 @@ from specedit.files.regular import Lock
 from specedit.models import architecture, catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import check_folder, read_bytes
-from specedit.models.store import (
-    ModelFiles,
-    Record,
-    Report,
-    Slot,
-    Use,
-    dropped,
-    folder_digest,
-    hashed,
-    hub_slot,
-    unreported,
-)
 
 if TYPE_CHECKING:
     from specedit.models.tokenizer import Tokenizer
 
 
-def check_usable(files: ModelFiles) -> None:
+def check_usable(files: store.ModelFiles) -> None:
     """Refuse a folder that brings code, and a GGUF file of a family that is not read."""
     if files.kind == "folder":
         check_folder(files.path)
@@ -78,10 +63,13 @@ _HUB_ID = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?::(?P<file>[\w./-]+\.gguf))?")
 
 
 def resolve(
-    model: str, *, home: Path | None = None, report: Report = unreported, use: Use | None = None
-) -> ModelFiles:
-    """The model's files, downloaded where they are not here. `use` may convert weights while they
-    are fetched, and delete those of a folder."""
+    model: str,
+    *,
+    home: Path | None = None,
+    report: store.Report = store.unreported,
+    use: store.Use | None = None,
+) -> store.ModelFiles:
+    """The model's files, downloaded where they are not here; `use` may convert them meanwhile."""
     root = home or store.store_path()
     files = _present(model, root, report)
     if files is None:
@@ -98,12 +86,12 @@ def resolve(
     return files
 
 
-def local(model: str, *, home: Path | None = None) -> ModelFiles | None:
+def local(model: str, *, home: Path | None = None) -> store.ModelFiles | None:
     """The files, or None if the model would have to be downloaded. Uses no network."""
-    return _present(model, home or store.store_path(), unreported)
+    return _present(model, home or store.store_path(), store.unreported)
 
 
-def present(model: str) -> ModelFiles:
+def present(model: str) -> store.ModelFiles:
     """The files, or an error if the model is not here. Uses no network."""
     result = local(model)
     if result is None:
@@ -111,7 +99,7 @@ def present(model: str) -> ModelFiles:
     return result
 
 
-def _present(model: str, root: Path, report: Report) -> ModelFiles | None:
+def _present(model: str, root: Path, report: store.Report) -> store.ModelFiles | None:
     if entry := catalogue.find(model):
         return _of_catalogue(entry, root, report)
     path = Path(os.path.expanduser(model))  # noqa: PTH111  (an unknown user stays a word)
@@ -128,7 +116,7 @@ def _present(model: str, root: Path, report: Report) -> ModelFiles | None:
         return _of_path(path.absolute(), root, report)
     if match is None:
         raise unknown(model)
-    slot = hub_slot(root, match["name"], match["file"] or "")
+    slot = store.hub_slot(root, match["name"], match["file"] or "")
     record = slot.record()
     return _files(slot, record) if record else None
 
@@ -147,38 +135,32 @@ def unknown(model: str) -> ModelError:
     )
 
 
-def _of_catalogue(entry: Listed, root: Path, report: Report) -> ModelFiles | None:
-    slot, expected = Slot(root, entry.place), entry.sha256
+def _of_catalogue(entry: Listed, root: Path, report: store.Report) -> store.ModelFiles | None:
+    slot, expected = store.Slot(root, entry.place), entry.sha256
     record = slot.record()
     if record and expected in ("", record.sha256):
         return _files(slot, record)
     if not slot.path.is_file() or slot.path.stat().st_size != entry.size:
         return None
     # The user copied the file there: its digest decides whether it is the model.
-    sha256 = hashed(slot.path, entry.name, report=report)
+    sha256 = store.hashed(slot.path, entry.name, report=report)
     if sha256 != expected:
         raise ModelError(
             f"{slot.path} is not {entry.name}: SHA-256 {sha256[:12]}… instead of {expected[:12]}…",
             hint=f"Remove it (specedit model remove {entry.name}) and pull again.",
         )
-    record = Record(entry.name, "path", sha256, entry.size, entry.licence, store.today())
+    record = store.Record(entry.name, "path", sha256, entry.size, entry.licence, store.today())
     slot.write(record)
     return _files(slot, record)
 
 
-def _files(slot: Slot, record: Record) -> ModelFiles:
+def _files(slot: store.Slot, record: store.Record) -> store.ModelFiles:
     parts = sorted(slot.path.glob("*.gguf"))  # of a GGUF model in several files
-    return ModelFiles(
-        name=record.name,
-        path=parts[0] if parts else slot.path,
-        kind="folder" if slot.path.is_dir() and not parts else "gguf",
-        sha256=record.sha256,
-        licence=record.licence,
-        source=record.source,
-    )
+    path, facts = parts[0] if parts else slot.path, (record.sha256, record.licence, record.source)
+    return store.ModelFiles(record.name, path, "folder" if path.is_dir() else "gguf", *facts)
 
 
-def _of_path(path: Path, root: Path, report: Report) -> ModelFiles:
+def _of_path(path: Path, root: Path, report: store.Report) -> store.ModelFiles:
     if path.is_dir():
         return _of_folder(path)
     from specedit.models.gguf import open_gguf
@@ -192,15 +174,15 @@ def _of_path(path: Path, root: Path, report: Report) -> ModelFiles:
     with contextlib.suppress(OSError, ValueError):
         sha256 = regular.read(memory).decode().strip()
     if len(sha256) != 64:
-        digests = {part.name: hashed(part, path.stem, report=report) for part in parts}
-        sha256 = digests[path.name] if len(parts) == 1 else folder_digest(digests)
+        digests = {part.name: store.hashed(part, path.stem, report=report) for part in parts}
+        sha256 = digests[path.name] if len(parts) == 1 else store.folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
     licence = next((entry.licence for entry in catalogue.CATALOGUE if entry.sha256 == sha256), "")
-    return ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
+    return store.ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
 
 
-def _of_folder(path: Path) -> ModelFiles:
+def _of_folder(path: Path) -> store.ModelFiles:
     weights = sorted(path.glob("*.safetensors"))
     if not (path / "config.json").is_file() or not weights:
         raise ModelError(
@@ -214,7 +196,7 @@ def _of_folder(path: Path) -> ModelFiles:
         except OSError as problem:  # a link to nowhere
             raise ModelError(f"{file} cannot be read: {problem.strerror}") from problem
         state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
-    return ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
+    return store.ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 
 State = Literal["here", "unchecked", "part", "absent", "elsewhere"]
@@ -225,7 +207,7 @@ class Item:
     """One model of the catalogue or of the store."""
 
     name: str
-    slot: Slot
+    slot: store.Slot
     state: State
     have: int  # bytes on this disk
     size: int
@@ -239,7 +221,7 @@ def items(root: Path) -> Iterator[Item]:
     """The models of the catalogue, then the other models of the store."""
     known = {entry.place for entry in catalogue.CATALOGUE}
     for entry in catalogue.CATALOGUE:
-        slot = Slot(root, entry.place)
+        slot = store.Slot(root, entry.place)
         facts = (entry.size, entry.sha256, entry.licence)
         record = slot.record()
         if record and entry.sha256 in ("", record.sha256):
@@ -254,14 +236,15 @@ def items(root: Path) -> Iterator[Item]:
             where = f"hub {entry.hub}" + (", package index" if entry.wheels else "")
             where += ", untested" if entry.untested else ""
             yield Item(entry.name, slot, state, have, *facts, where)
-    for slot in store.slots(root):
+    for sidecar in sorted((root / "models").glob("*.json")):
+        slot = store.Slot(root, sidecar.name.removesuffix(".json"))
         if slot.file not in known and (record := slot.record()):
             where = _where(record, record.name)
             facts = (record.size, record.sha256, record.licence)
             yield Item(record.name, slot, "here", record.size, *facts, where, record.date)
 
 
-def _where(record: Record, repository: str) -> str:
+def _where(record: store.Record, repository: str) -> str:
     texts = {"hub": f"hub {repository}", "index": "package index", "path": "copied by hand"}
     return texts.get(record.source, record.source)
 
@@ -273,24 +256,22 @@ def find(name: str, root: Path) -> Item:
             return item
     if (files := local(name, home=root)) is None:
         raise unknown(name)
-    slot = Slot(root, f"{files.sha256}.elsewhere")  # only what was converted is in the store
+    slot = store.Slot(root, f"{files.sha256}.elsewhere")  # only what was converted is in the store
     return Item(files.name, slot, "elsewhere", 0, 0, files.sha256, files.licence, files.source)
 
 
-def verify(item: Item, report: Report = unreported) -> None:
+def verify(item: Item, report: store.Report = store.unreported) -> None:
     """Hash the model again. If the digest differs, delete its record."""
     record = item.slot.record()
     if record is None:
-        raise ModelError(
-            f"{item.name} is not in the store ({item.slot.path})",
-            hint=f"Fetch it: specedit model pull {item.name}",
-        )
+        message = f"{item.name} is not in the store ({item.slot.path})"
+        raise ModelError(message, hint=f"Fetch it: specedit model pull {item.name}")
     digests = record.files or {"": record.sha256}
     for file, expected in sorted(digests.items()):
         path = item.slot.path / file if file else item.slot.path
-        if dropped(path).exists():  # its converted weights are verified
+        if store.dropped(path).exists():  # its converted weights are verified
             continue
-        result = hashed(path, item.name, report=report)
+        result = store.hashed(path, item.name, report=report)
         if result != expected:
             item.slot.sidecar.unlink(missing_ok=True)
             raise ModelError(
@@ -303,11 +284,10 @@ def remove(item: Item) -> int:
     """Delete the model and the files converted from it; returns the bytes freed."""
     from specedit.models.download import sweep
 
-    lock = Lock(item.slot.lock)
+    lock, freed = Lock(item.slot.lock), 0
     if not lock.take():
         raise ModelError(f"{item.name} is being fetched by another process; nothing was removed")
     try:
-        freed = 0
         item.slot.sidecar.unlink(missing_ok=True)  # first: a model without a record does not count
         # converted files have the model's digest in their names
         names = f"*-{item.sha256[:16]}-*" if item.sha256 else f"{item.name}-*.part"

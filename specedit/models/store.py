@@ -17,7 +17,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath, PurePosixPath
@@ -173,19 +173,12 @@ def parts_of(path: P) -> list[P]:
     match = _PART.fullmatch(path.name)
     if match is None or not int(match["count"]):
         return [path]
-    name, count = match["name"], match["count"]
+    name, count = match.groups()
     return [path.with_name(f"{name}-{n:05}-of-{count}.gguf") for n in range(1, int(count) + 1)]
 
 
 def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
-
-
-def slots(root: Path) -> Iterator[Slot]:
-    """Every model with a record in the store, complete or not."""
-    folder = root / "models"
-    for sidecar in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        yield Slot(root, sidecar.name.removesuffix(".json"))
 
 
 def size_of(path: Path) -> int:
@@ -206,9 +199,7 @@ def sized(count: int) -> str:
     """Bytes in words: 1.12 GB, 491 MB, 12 kB."""
     if count >= 10**9:
         return f"{count / 10**9:.2f} GB"
-    if count >= 10**6:
-        return f"{count / 10**6:.0f} MB"
-    return f"{count / 10**3:.0f} kB"
+    return f"{count / 10**6:.0f} MB" if count >= 10**6 else f"{count / 10**3:.0f} kB"
 
 
 def free(path: Path) -> int:
@@ -221,11 +212,9 @@ def free(path: Path) -> int:
 def require_space(path: Path, needed: int, what: str) -> None:
     """Raise an error if the disk has less than `needed` free bytes."""
     if (available := free(path)) < needed:
-        raise ModelError(
-            f"not enough disk space for {what}: {sized(needed)} needed, {sized(available)} free "
-            f"in {path}",
-            hint="Free some space, or set SPECEDIT_HOME to a folder on a larger disk.",
-        )
+        sizes = f"{sized(needed)} needed, {sized(available)} free in {path}"
+        hint = "Free some space, or set SPECEDIT_HOME to a folder on a larger disk."
+        raise ModelError(f"not enough disk space for {what}: {sizes}", hint=hint)
 
 
 def hub_slot(root: Path, repository: str, file: str) -> Slot:
@@ -239,8 +228,7 @@ DROPPED = ".dropped"
 
 @dataclass(frozen=True, slots=True)
 class Shards:
-    """A pause in fetching a folder: the caller may use the weights fetched so far and delete
-    them. The download does not fetch again what was deleted."""
+    """A pause in fetching a folder: weights fetched so far may be used and deleted."""
 
     files: ModelFiles
     fetched: tuple[str, ...] = ()  # names of weights

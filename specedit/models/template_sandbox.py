@@ -1,9 +1,8 @@
 """Renders a chat template, which may come from any author.
 
 Jinja's sandbox renders it within one budget of steps and text: every value that an expression
-yields is paid for by its size, and a call pays in advance for the most that it can produce.
-Counting needs no clock and no signal, so the result is the same in every thread and on every
-system.
+yields is paid for by its size, and a call pays in advance for the most that it can produce. No
+clock and no signal is needed, so the result is the same in every thread and on every system.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Text and messages to ids, and ids to text, as a model's files say.
 
-Two guarantees. `encode` never yields a special token, whatever the text contains: a file that
-speaks of `<|im_end|>` is only text. And the pieces of its ids joined are the text, byte for byte:
-what rewrites text (Unicode normalisation, a space put in front) is left out, which differs from the
-model's own tokenizer only on text that is not in normal form.
+`encode` never yields a special token, whatever the text contains. The pieces of its ids joined are
+the text, byte for byte: what rewrites text (Unicode normalisation, a space put in front) is left
+out, which differs from the model's own tokenizer only on text that is not in normal form.
 
 Messages become ids through the model's own chat template, which is rendered with a mark in place of
-every content. Only the text between the marks may name special tokens; contents are encoded as the
-plain text they are, each segment by itself, so that a file's ids are the same here and in a
-prediction. The prompt of an edit has two messages: what the template puts around them is in the
-store, so that an edit neither imports Jinja nor compiles the template (25 ms).
+every content. Only the text between the marks may name special tokens; contents are plain text,
+each segment by itself, so that a file's ids are the same here and in a prediction. What the
+template puts around an edit's messages is stored: it takes 25 ms to import Jinja and compile it.
 """
 
 from __future__ import annotations
@@ -142,16 +140,14 @@ def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> 
 def split(
     template: str, messages: Sequence[Turn], of_edit: str = "", **texts: str
 ) -> list[str | int]:
-    """The rendered template in order: its own text, and the numbers of the messages in between.
-    `of_edit`: it rendered for the messages of an edit, if that is known."""
+    """The rendered template in order: its own text, and the messages' numbers in between."""
     roles = tuple(role for role, _ in messages)
     known = of_edit if roles == EDIT else ""
     rendered = known or _render(template, roles, tuple(texts.items()))
     pieces = _MARKS.split(rendered)  # text, number, text, number, …, text
     parts = [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
-    if missing := set(range(len(messages))) - {part for part in parts if isinstance(part, int)}:
-        roles_missing = ", ".join(messages[n][0] for n in sorted(missing))
-        raise ModelError(f"the model's chat template leaves out a message ({roles_missing})")
+    if missing := ", ".join(role for n, role in enumerate(roles) if n not in parts):
+        raise ModelError(f"the model's chat template leaves out a message ({missing})")
     return [part for part in parts if part != ""]
 
 

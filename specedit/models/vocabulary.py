@@ -1,13 +1,10 @@
 """A model's vocabulary, read from GGUF metadata or from a folder's tokenizer.json.
 
-The encoder it builds knows no special token and rewrites no text; see `tokenizer` for why. Whatever
-the file holds, the outcome is a vocabulary or a `ModelError`.
-
-`tokenizers` needs 0.3 s to build a vocabulary of 150,000 tokens. Here merges are a sorted array,
-pieces are one text with offsets, and a lookup is a binary search; a word's ids are kept. Only text
-outside ASCII imports `tokenizers`, which has the Unicode classes of characters. The store keeps the
-tokenizer of each GGUF file in this form (4 MB): reading 300,000 strings of the header takes longer
-than the forward passes of a short edit. A damaged file is made again.
+Whatever the file holds, the outcome is a vocabulary or a `ModelError`. `tokenizers` needs 0.3 s to
+build a vocabulary of 150,000 tokens. Here merges are a sorted array, pieces are one text with
+offsets, and a lookup is a binary search; a word's ids are kept. Only text outside ASCII imports
+`tokenizers`. The store keeps the tokenizer of each GGUF file in this form (4 MB): reading 300,000
+strings of the header takes longer than the forward passes of a short edit.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
@@ -70,13 +67,7 @@ class TokenPieces(Sequence[bytes]):
     def __len__(self) -> int:
         return len(self._offsets) - 1
 
-    @overload
-    def __getitem__(self, id: int) -> bytes: ...
-    @overload
-    def __getitem__(self, id: slice) -> list[bytes]: ...
-    def __getitem__(self, id: int | slice) -> bytes | list[bytes]:
-        if isinstance(id, slice):
-            return [self[at] for at in range(*id.indices(len(self)))]
+    def __getitem__(self, id: Any) -> Any:
         if not 0 <= id < len(self):
             raise IndexError(id)
         return bytes(self._text[self._offsets[id] : self._offsets[id + 1]])
@@ -215,8 +206,7 @@ _STATED = ("specials", "begin", "texts", "template", "rendered")
 
 
 def stored_path(files: ModelFiles) -> Path | None:
-    """Its name holds the model's digest, so that `model remove` deletes it; None without a digest:
-    a changed file would not be noticed."""
+    """Its name holds the model's digest: `model remove` deletes it; None without one."""
     if not files.sha256:
         return None
     name = f"{files.path.stem}-{files.sha256[:16]}-v{FORMAT_VERSION}.tokenizer"
@@ -224,8 +214,7 @@ def stored_path(files: ModelFiles) -> Path | None:
 
 
 def write(path: Path, tokenizer: Tokenizer, pairs: BytePairs) -> None:
-    """Store a tokenizer: a checksum, a line of JSON, the tables; those of other versions are
-    deleted. Errors of writing are ignored: the next run reads the header again."""
+    """Store a tokenizer, if that is possible, and delete those of other versions."""
     about = {
         **{name: getattr(tokenizer, name) for name in _STATED},
         "ends": sorted(tokenizer.ends),
@@ -297,11 +286,7 @@ def of_gguf(files: ModelFiles) -> Tokenizer:
     kinds = _numbers(fields, "token_type", [_NORMAL] * len(tokens))
     if not tokens or len(kinds) != len(tokens):
         raise ModelError(f"{path} carries no usable vocabulary", hint=_OTHER)
-    specials = {
-        token: id
-        for id, (token, kind) in enumerate(zip(tokens, kinds, strict=True))
-        if kind in (_CONTROL, _USER)
-    }
+    specials = {tokens[id]: id for id, kind in enumerate(kinds) if kind in (_CONTROL, _USER)}
     literal = {id: tokens[id] for id in specials.values() if kinds[id] == _USER}
     plain = {id: t for id, t in enumerate(tokens) if kinds[id] in (_NORMAL, _BYTE)}
     model = fields.text("model", "none")

@@ -290,8 +290,7 @@ class Api:
         return name
 
     async def _names(self) -> list[str]:
-        """The names that a request may use, the model's own first, after it is loaded or loading
-        has failed."""
+        """The names that a request may use, the model's own first, after loading has ended."""
         if not self.worker.settled.is_set():
             await asyncio.to_thread(self.worker.settled.wait)
         own = [self.worker.loaded.line.name] if self.worker.loaded else []

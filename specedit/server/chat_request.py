@@ -190,8 +190,7 @@ class ChatRequest(Predicted):
 
 
 def check_size(plan: Plan, window: int) -> None:
-    """Refuse what cannot fit the model's window before it is tokenized: other requests would wait
-    for minutes."""
+    """Refuse what cannot fit the window before it is tokenized, which takes minutes."""
     prompt = [text for message in plan.messages for text in message.segments]
     predicted = [*filter(None, [plan.prediction]), *plan.predictions]
     if len(prompt) + len(predicted) > MOST_TEXTS:

@@ -65,8 +65,7 @@ class _UnixConnection(HTTPConnection):
 def _connection(record: ServerRecord, timeout_s: float) -> HTTPConnection:
     if record.address.startswith("unix:"):
         return _UnixConnection(record.address.removeprefix("unix:"), timeout_s)
-    host, _, port = record.address.removeprefix("http://").rpartition(":")
-    return HTTPConnection(host.strip("[]"), int(port), timeout=timeout_s)
+    return HTTPConnection(*address(record.address), timeout=timeout_s)
 
 
 def status(record: ServerRecord) -> dict[str, Any]:
@@ -127,13 +126,10 @@ class ServerBackend:
 
     def __init__(self, record: ServerRecord, *notes: str) -> None:
         self._record = record
+        self.server: str | None = record.address
         self.notes = notes  # what was done so that this server answers: reported with the first run
         self.model: ModelInfo | None = None
         self._asked = False
-
-    @property
-    def server(self) -> str | None:
-        return self._record.address
 
     def run(self, plan: Plan, emit: Emit) -> Answer:
         if self._asked:
@@ -172,9 +168,7 @@ class ServerBackend:
 
 class WithFallback:
     """A server's backend while the server lives; after that the run starts over in this process.
-
-    Nothing is lost, because nothing is written before a run ends. A second `Ready` says that what
-    was reported before it is void."""
+    Nothing is written before a run ends. A second `Ready` voids what was reported before it."""
 
     def __init__(self, server: Backend, local: Backend) -> None:
         self._backends = [server, local]
@@ -317,9 +311,7 @@ def _arguments(settings: Settings) -> list[str]:
 def launch(
     folder: RuntimeFolder, settings: Settings, flags: Sequence[str], token: str = ""
 ) -> ServerRecord:
-    """Start a background server and wait until it listens.
-
-    It works in its own folder, so that no project's modules or settings reach it."""
+    """Start a background server, away from any project, and wait until it listens."""
     import subprocess
 
     path = f"import sys; sys.path.append({str(PACKAGES)!r})"
@@ -367,8 +359,7 @@ def _last_words(folder: RuntimeFolder) -> str:
 
 
 def stop(folder: RuntimeFolder, record: ServerRecord) -> None:
-    """End a server and wait for its end: by request, then by signals. SIGCONT wakes one that was
-    suspended as a job."""
+    """End a server and wait for its end. SIGCONT wakes one that was suspended as a job."""
     import signal
 
     accepted = False

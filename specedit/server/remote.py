@@ -81,10 +81,8 @@ def address(server: str) -> tuple[SplitResult, str]:
         host = None
     odd = not server.isascii() or not server.isprintable() or set(" \\") & set(server)
     if odd or not host or parts.scheme not in ("http", "https"):
-        raise UsageError(
-            f"--server {server!r} is not a URL.",
-            hint="auto, off, or a URL such as https://api.openai.com/v1",
-        )
+        message = f"--server {server!r} is not a URL."
+        raise UsageError(message, hint="auto, off, or a URL such as https://api.openai.com/v1")
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageError("--server takes a URL without user, query or fragment.")
     return parts, host
@@ -137,12 +135,6 @@ def _content(text: str) -> dict[str, str]:
     return {"type": "content", "content": text}
 
 
-def _own_key(url: str) -> str:
-    """The token of this user's own server, where it listens at a URL now."""
-    record = runtime_folder().record() if warm_server_may_run() else None
-    return record.token if record is not None and record.url == url else ""
-
-
 def api_key(profile: Profile, host: str, secure: bool) -> str:
     """`SPECEDIT_API_KEY`, or the vendor's own variable for the vendor's host over HTTPS. Only for
     a server that the user named: one that a repository names gets no key, trusted or not."""
@@ -153,8 +145,7 @@ def api_key(profile: Profile, host: str, secure: bool) -> str:
 
 
 def accepted_drafts(data: dict[str, Any]) -> tuple[int, int] | None:
-    """Draft ids that a vLLM server verified and accepted for this answer; None where it does not
-    report them (`--per-request-spec-decode-metrics`)."""
+    """Draft ids that vLLM verified and accepted; None where it does not report them."""
     metrics = table(table(data.get("metrics")).get("speculative_decoding"))
     if not {"num_draft_tokens", "num_accepted_draft_tokens"} <= set(metrics):
         return None
@@ -195,6 +186,7 @@ class RemoteBackend:
     def __init__(self, settings: Settings) -> None:
         parts, self._host = address(settings.server)
         self._settings = settings
+        self.server: str | None = settings.server
         self._profile = PROFILES[settings.profile]
         self._secure = parts.scheme == "https"
         _headers(settings)  # an error for a key that cannot be sent
@@ -203,10 +195,6 @@ class RemoteBackend:
         self._inexact = False
         self._why = ""  # the server's own reason not to use a prediction
         self.model: ModelInfo | None = None
-
-    @property
-    def server(self) -> str | None:
-        return self._settings.server
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -303,10 +291,8 @@ class RemoteBackend:
         except urllib.error.HTTPError as error:
             raise self._refused(_json(error), error.code) from error
         except (OSError, HTTPException, ValueError) as error:
-            raise ServerError(
-                f"{self._host} cannot be reached: {getattr(error, 'reason', error)}",
-                hint="Check the URL of --server and the network.",
-            ) from error
+            message = f"{self._host} cannot be reached: {getattr(error, 'reason', error)}"
+            raise ServerError(message, hint="Check the URL of --server and the network.") from error
 
     def _open(self, body: bytes | None, path: str = "chat/completions") -> Any:
         """The response of the named server. No redirect is followed."""
@@ -332,13 +318,10 @@ class RemoteBackend:
         key = "A repository names this server, so it gets no key; specedit config --user server=URL"
         about_model = code == 404 or (code == 400 and "model" in message)
         models = self._models() if about_model else ""
-        hints = {
-            400: models,
-            401: key
-            if "server" in self._settings.from_repository
-            else "Give its key in SPECEDIT_API_KEY.",
-            404: models or "Check --model and the URL of --server.",
-        }
+        if "server" not in self._settings.from_repository:
+            key = "Give its key in SPECEDIT_API_KEY."
+        otherwise = models or "Check --model and the URL of --server."
+        hints = {400: models, 401: key, 404: otherwise}
         named = table(error).get("code") == "context_length_exceeded"  # OpenAI's; and vLLM's
         if code in (200, 400) and (named or "maximum context length" in message):
             return TooLong(f"{self._host}: {message}")
@@ -351,7 +334,9 @@ def _headers(settings: Settings) -> dict[str, str]:
     if "server" in settings.from_repository:  # named by a repository: no key
         return headers
     key = api_key(PROFILES[settings.profile], host, parts.scheme == "https")
-    key = key or _own_key(f"{parts.scheme}://{parts.netloc}")
+    record = runtime_folder().record() if not key and warm_server_may_run() else None
+    if record is not None and record.url == f"{parts.scheme}://{parts.netloc}":
+        key = record.token  # of this user's own server
     if not key.isprintable():
         raise UsageError("The server's key holds a line break or an unprintable character.")
     # UTF-8, although http.client encodes headers as Latin-1
@@ -376,10 +361,8 @@ def event_data(answer: HTTPResponse, host: str) -> Iterator[dict[str, Any]]:
 
 
 def _endless(host: str, what: str) -> ServerError:
-    return ServerError(
-        f"{host} sent an answer that does not end: {what}.",
-        hint="Nothing was written. Check --server.",
-    )
+    message = f"{host} sent an answer that does not end: {what}."
+    return ServerError(message, hint="Nothing was written. Check --server.")
 
 
 def _lines(answer: HTTPResponse, host: str) -> Iterator[bytes]:

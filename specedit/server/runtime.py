@@ -136,10 +136,8 @@ def private(folder: Path) -> Path:
 
 
 def _not_private(folder: Path, why: str) -> ServerError:
-    return ServerError(
-        f"{folder} {why}, so no server can be trusted there.",
-        hint="Remove it, or name another folder in SPECEDIT_RUNTIME.",
-    )
+    message = f"{folder} {why}, so no server can be trusted there."
+    return ServerError(message, hint="Remove it, or name another folder in SPECEDIT_RUNTIME.")
 
 
 def path_variables() -> dict[str, str]:
@@ -167,8 +165,7 @@ def identity(settings: Settings) -> dict[str, str]:
 
 
 def _build() -> str:
-    """Which build of this version runs, by the names and sizes of its modules: the same in a clone
-    and in what is installed from it."""
+    """Which build of this version runs, by the names and sizes of its modules."""
     sizes = []
     for folder, folders, names in os.walk(PACKAGE):
         folders[:] = sorted(name for name in folders if name != "__pycache__")

@@ -64,10 +64,8 @@ class Options:
 
 def check_options(options: Options) -> None:
     if not is_loopback(options.host) and not options.token:
-        raise ServerError(
-            f"--host {options.host} is not a loopback address, so a token is needed.",
-            hint="Set SPECEDIT_TOKEN, or use --token.",
-        )
+        message = f"--host {options.host} is not a loopback address, so a token is needed."
+        raise ServerError(message, hint="Set SPECEDIT_TOKEN, or use --token.")
     for name in options.aliases:
         if not name.isprintable() or not name.strip() or name != name.strip():
             raise ServerError(f"--alias {name!r} is not a name that a client can send.")
@@ -112,16 +110,12 @@ def tcp_socket(options: Options) -> tuple[socket.socket, str]:
             return tcp, f"http://{f'[{host}]' if ':' in host else host}:{bound}"
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
-    raise ServerError(
-        f"{options.host}:{options.port} cannot be opened: {reason}",
-        hint="Choose another --port (0: any free port).",
-    )
+    message = f"{options.host}:{options.port} cannot be opened: {reason}"
+    raise ServerError(message, hint="Choose another --port (0: any free port).")
 
 
 def limited_protocol(limits: Limits) -> type[H11Protocol]:
-    """uvicorn's HTTP with a time limit for a request's head, and a limit of connections for each
-    kind of socket, so that TCP clients cannot lock out the user's own command line. A new one takes
-    the place of the oldest whose request has not arrived."""
+    """uvicorn's HTTP with limits: of a head's time, and of connections for each kind of socket."""
     most = {True: limits.unix_connections, False: limits.tcp_connections}
 
     class LimitedProtocol(H11Protocol):
@@ -149,8 +143,7 @@ def limited_protocol(limits: Limits) -> type[H11Protocol]:
                 self._wait_for_head()
 
         def eof_received(self) -> bool:  # type: ignore[override]  # asyncio lets it
-            """A client may close its side after its request, and still read the answer. Whether it
-            is there shows an interim response, for which HTTP/1.0 has no word."""
+            """A client that sends no more may still read: an interim response shows whether."""
             asked = self.cycle is not None and self.conn.their_state is not h11.SEND_BODY
             if not asked or self.cycle.scope["http_version"] != "1.1":
                 return False
@@ -282,7 +275,7 @@ def serve(
     settings: Settings,
     options: Options,
     folder: RuntimeFolder,
-    started: Callable[[ServerRecord], None],
+    started: Callable[[ServerRecord], None] = lambda record: None,
 ) -> int:
     """Serve until the server is stopped; the exit code. `started` is called once it listens."""
     check_options(options)

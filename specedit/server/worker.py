@@ -274,8 +274,7 @@ class Worker:
 
 
 def _return_memory() -> None:
-    """Return freed memory to the system where the C library keeps it: a prediction of 100,000
-    tokens leaves holes that would look like a leak."""
+    """Return freed memory to the system: a long prediction leaves holes."""
     import ctypes
 
     with suppress(OSError, AttributeError):

@@ -1,13 +1,11 @@
 """Where a value comes from: flag over variable over repository over user's file over default.
 
-The repository's settings are in the nearest pyproject.toml. Its open settings always apply. Its
-restricted settings apply only if the user trusts it; otherwise `Resolved.ignored` names them.
+A repository's settings are in the nearest pyproject.toml. Its restricted settings apply only if the
+user trusts it; otherwise `Resolved.ignored` names them.
 
-The user's folder is `SPECEDIT_CONFIG` or the system's configuration folder. It holds `config.toml`
-with the user's settings, and `trusted.json` with the repositories that the user trusts. Both are
-written atomically and readable by the user alone. The user trusts one `[tool.specedit]` table (its
-digest) at one real path; if either changes, the repository is not trusted. `trusted.json` counts
-only if it belongs to the user and no other user can write to it.
+The user's folder is `SPECEDIT_CONFIG` or the system's. It holds `config.toml` with the user's
+settings, and `trusted.json`: the digests of `[tool.specedit]` tables that the user trusts, each at
+one real path. `trusted.json` counts only if no other user can write to it.
 """
 
 from __future__ import annotations
@@ -116,10 +114,8 @@ def set_user(name: str, value: Any) -> Path:
         if tomllib.loads(written) == after:
             put(path, written)
             return path
-    raise UsageError(
-        f"{path}: {name} is written in a form that cannot be changed automatically.",
-        hint="Change the file in an editor.",
-    )
+    message = f"{path}: {name} is written in a form that cannot be changed automatically."
+    raise UsageError(message, hint="Change the file in an editor.")
 
 
 def put(path: Path, text: str) -> None:
@@ -129,10 +125,8 @@ def put(path: Path, text: str) -> None:
         real = Path(os.path.realpath(path))  # a link into the user's dotfiles stays a link
         atomic.whole(real, text.encode(), 0o600)
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written: {error.strerror}",
-            hint="Set SPECEDIT_CONFIG to another folder.",
-        ) from None
+        message = f"{path} cannot be written: {error.strerror}"
+        raise UsageError(message, hint="Set SPECEDIT_CONFIG to another folder.") from None
 
 
 def _with(text: str, name: str, value: Any) -> str:
@@ -172,15 +166,13 @@ class Decision:
 
 
 def table_digest(table: Mapping[str, Any]) -> str:
-    """Equal for equal tables, however they are laid out. Values that are not JSON values carry
-    their type, so a date never equals a string."""
+    """Equal for equal tables; a value that JSON lacks carries its type."""
     text = json.dumps(table, sort_keys=True, default=lambda v: [type(v).__name__, str(v)])
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def decisions() -> dict[str, Decision]:
-    """All decisions by the repository's real path; none if the file is damaged, or another user can
-    write to it."""
+    """All decisions by real path; none if the file is damaged, or others can write to it."""
     try:
         with regular.reading(trusted_file()) as file:
             if not _ours(os.fstat(file.fileno())):
@@ -245,10 +237,7 @@ class Repository:
         return tuple(name for name, value in self.values.items() if is_restricted(name, value))
 
     def effective_values(self) -> dict[str, Any]:
-        """The values that apply, checked. A path stays inside the repository.
-
-        An ignored value is not checked: a restricted value of an untrusted repository stops no
-        command, valid or not."""
+        """The values that apply, checked; of an untrusted repository no restricted one is."""
         ignored = () if self.state == TRUSTED else self.restricted
         values = {name: value for name, value in self.values.items() if name not in ignored}
         return {name: self._within(name, value) for name, value in values.items()}

@@ -247,11 +247,9 @@ def checked(name: str, value: Any, where: str) -> Any:
     """The value in its setting's type, or an error that begins with `where`."""
     meta, kind = about(name), types()[name]
     if name == "hook":
-        if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
-            raise UsageError(
-                f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]])."
-            )
-        return value
+        if isinstance(value, list) and all(isinstance(rule, dict) for rule in value):
+            return value
+        raise UsageError(f"{where}: {name} must be an array of tables ([[tool.specedit.{name}]]).")
     if name in ("draft", "allow") and isinstance(value, list):
         value = ",".join(map(str, value))
     if name == "check_with" and isinstance(value, dict):
@@ -264,9 +262,8 @@ def checked(name: str, value: Any, where: str) -> Any:
     if kind is str and "\0" in value:
         raise UsageError(f"{where}: {name} contains a zero byte.")
     if kind is str and len(value) > MAX_VALUE_CHARACTERS:
-        raise UsageError(
-            f"{where}: {name} must be at most {MAX_VALUE_CHARACTERS:,} characters long."
-        )
+        most = f"{MAX_VALUE_CHARACTERS:,}"
+        raise UsageError(f"{where}: {name} must be at most {most} characters long.")
     if meta["choices"] and value not in meta["choices"]:
         raise UsageError(
             f"{where}: {name} must be one of {', '.join(meta['choices'])}, not {shown(value)}.",
@@ -286,13 +283,11 @@ def _check_parts(name: str, value: str, where: str) -> None:
     """Of kinds of findings, and of commands by their language: each is known."""
     from specedit.check.external import parsed_commands
 
+    what, known, parts = "kind", list(ALLOWED), value.replace(",", " ").split()
     try:
         if name == "check_with":
             what, known = "language", list(BY_NAME)
             parts = [language for language, _ in parsed_commands(value) if language]
-        else:
-            what, known = "kind", list(ALLOWED)
-            parts = value.replace(",", " ").split()
     except ValueError as problem:
         raise UsageError(f"{where}: {name}: {problem}.") from None
     for part in parts:
@@ -371,8 +366,6 @@ def own(name: str, value: object, where: str) -> object:
     assert isinstance(value, str)
     path = os.path.expanduser(value)  # noqa: PTH111
     if not Path(path).is_absolute():
-        raise UsageError(
-            f"{where}: {name} = {value!r} depends on the current folder.",
-            hint="Give an absolute path: /… or ~/…",
-        )
+        message = f"{where}: {name} = {value!r} depends on the current folder."
+        raise UsageError(message, hint="Give an absolute path: /… or ~/…")
     return path

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -562,9 +561,8 @@ def test_other_calls_are_answered_while_a_merge_is_busy(repo, session, monkeypat
         assert go.wait(30)
         return find_places(*given)
 
-    find_places = tools.TOOLS["find_places"].function
-    slow = replace(tools.TOOLS["find_places"], function=waits)
-    monkeypatch.setitem(tools.TOOLS, "find_places", slow)
+    find_places, arguments = tools.TOOLS["find_places"]
+    monkeypatch.setitem(tools.TOOLS, "find_places", (waits, arguments))
 
     async def work(agent: Agent) -> None:
         call = asyncio.create_task(agent.does("find_places", name="user_name"))

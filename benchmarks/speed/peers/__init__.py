@@ -29,7 +29,8 @@ from specedit.edit.backend import Message, Plan
 from specedit.edit.job import plan_edit
 from specedit.errors import SpeceditError, UsageError
 from specedit.files.source import Source
-from specedit.inference.reader import Pieces, reader_of, whole_answer
+from specedit.inference.reader import reader_of, whole_answer
+from specedit.models.tokenizer import Tokenizer
 from specedit.settings import Settings
 
 
@@ -147,7 +148,7 @@ class PeerOptions:
     lookup: bool = False  # open for a prompt lookup, where that is a way of opening
 
 
-def stops(pieces: Pieces, task: Task) -> Callable[[int], bool]:
+def stops(pieces: Tokenizer, task: Task) -> Callable[[int], bool]:
     """Whether a token ends the answer: a peer's own by the same rule for all, a dictated one at its
     length. Called with each token in order."""
     if not task.dictated:
@@ -162,7 +163,7 @@ def stops(pieces: Pieces, task: Task) -> Callable[[int], bool]:
     return ends
 
 
-def cut(pieces: Pieces, task: Task, tokens: list[int]) -> tuple[int, ...]:
+def cut(pieces: Tokenizer, task: Task, tokens: list[int]) -> tuple[int, ...]:
     """The ids up to the one that ends the answer."""
     ends = stops(pieces, task)
     last = next((at for at, token in enumerate(tokens) if ends(token)), len(tokens))

@@ -85,8 +85,7 @@ def why_no_mtp(files: ModelFiles) -> str:
 def open_checkpoint(
     files: ModelFiles, parts: Sequence[Path] | None = None, whole: int = 0
 ) -> Checkpoint:
-    """Open a model for conversion; `parts`: those files of a folder that are fetched so far;
-    `whole`: the bytes of a GGUF file that is not yet complete."""
+    """Open a model for conversion, or `parts` of a folder, or a part of `whole` bytes."""
     gguf = files.kind == "gguf"
     checkpoint = _open_gguf(files.path, whole) if gguf else _open_folder(files.path, parts)
     return _merged(checkpoint, files.adapter) if files.adapter else checkpoint
@@ -131,11 +130,9 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     known = configuration.headers(path, parts)
     headers = architecture.our_headers(known)
     if not whole:  # the other experts come with other files
-        headers = {
-            name: header
-            for name, header in headers.items()
-            if not name.endswith("_exps.weight") or header.shape[0] == model.experts
-        }
+        parted = [name for name in headers if name.endswith("_exps.weight")]
+        for name in (name for name in parted if headers[name].shape[0] != model.experts):
+            del headers[name]
     shapes = {name: header.shape for name, header in headers.items()}
     if whole and model.mtp:
         model = architecture.with_mtp(path, model, shapes)
@@ -152,11 +149,9 @@ def _open_folder(path: Path, parts: Sequence[Path] | None) -> Checkpoint:
     def rows(name: str, start: int = 0, stop: int | None = None) -> Array:
         header, theirs = headers[name], their_name(name)
         if header.dtype not in TYPES:
-            raise ModelError(
-                f"{header.file}: tensor {theirs} has type {header.dtype}; "
-                f"the exact engine reads {', '.join(TYPES)}",
-                hint=GENERIC,
-            )
+            reads = f"the exact engine reads {', '.join(TYPES)}"
+            message = f"{header.file}: tensor {theirs} has type {header.dtype}; {reads}"
+            raise ModelError(message, hint=GENERIC)
         if header.pieces:  # rows are asked for within one expert
             expert, start = divmod(start, header.shape[1])
             stop = None if stop is None else stop - expert * header.shape[1]

@@ -1,15 +1,12 @@
 """Conversion: a model's files to a file of the exact engine, once for each kind of weights.
 
-Weights become int8, symmetric, with one scale for each output row and group of inputs, or 4 bits
-where these cost little (`four_bits`) and 6 elsewhere, block by block of rows. The file is written
-next to its final name and moved there whole, under a lock; a damaged or older one is built again,
-and one that a killed process left unfinished is continued. It is read back once, whole; later opens
-check only its header.
+The file is written next to its final name and moved there whole, under a lock; a damaged or older
+one is built again, and one that a killed process left unfinished is continued. It is read back
+once, whole; later opens check only its header.
 
 A model whose files are much larger than its converted weights is converted while it is fetched
-(`convert_fetched`): each file is converted and deleted before the next but one. An interrupted
-fetch continues with the file that comes next. A GGUF file is kept, and converted tensor by tensor
-while it is fetched (`convert_arriving`), to a file that is dropped unless the digest is right.
+(`convert_fetched`): each file is converted and deleted before the next but one. A GGUF file is
+kept, and converted tensor by tensor while it is fetched (`convert_arriving`).
 """
 
 from __future__ import annotations
@@ -97,8 +94,7 @@ def source_of(files: ModelFiles) -> str:
 
 
 def kind_of(files: ModelFiles, weights: str) -> str:
-    """The kind of weights that a value of the setting means: `auto` is int8, which is nearer to
-    the model, unless that takes more than its share of this machine's memory."""
+    """The kind that the setting means: `auto` is int8 unless memory is too small for it."""
     if weights != "auto":
         return weights
     try:
@@ -149,11 +145,10 @@ def convert(
     if _usable(path, source):
         return
     lock = Lock(store / "locks" / f"{path.name}.lock")
+    note = f"Waiting for another process to convert {files.name}"
     try:
-        while not lock.take():
-            note = f"Waiting for another process to convert {files.name}"
+        while not lock.take(WAIT_SECONDS):
             report(FetchProgress(files.name, "convert", 0, 0, note=note))
-            time.sleep(0.2)
         if not _usable(path, source):
             _build(files, path, source, report)
     except (OSError, Damaged) as error:
@@ -167,18 +162,13 @@ def unwritable(files: ModelFiles, path: Path, error: OSError | Damaged) -> Model
     hint = "Free some space and run it again, or set SPECEDIT_HOME to a folder on another disk."
     if getattr(error, "filename", None):  # it cannot be opened, locked or replaced
         hint = "Delete it if it is in the way, or set SPECEDIT_HOME to a folder you can write to."
-    return ModelError(
-        f"the converted weights of {files.name} cannot be written to {path.parent}: {error}",
-        hint=hint,
-    )
+    message = f"the converted weights of {files.name} cannot be written to {path.parent}: {error}"
+    return ModelError(message, hint=hint)
 
 
 def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
     """Read all of each file converted from a model, with or without an adapter: the file, and ""
-    or what is wrong with it.
-
-    What is wrong is deleted: the next edit makes it again.
-    """
+    or what is wrong with it, which is deleted: the next edit makes it again."""
     for path in sorted((store / "converted").glob(f"*-{source[:16]}-*.int[48]")):
         wrong = ""
         try:
@@ -191,8 +181,7 @@ def verify(store: Path, source: str) -> Iterator[tuple[Path, str]]:
 
 
 def kinds_of(store: Path, source: str) -> Iterator[str]:
-    """The kinds of weights that a model was converted to, the adapter in them, their bytes, and
-    what has 4 bits."""
+    """What a model was converted to: kind, adapter, bytes, and what has 4 bits."""
     for path in sorted((store / "converted").glob(f"*-{source[:16]}-*v{FORMAT_VERSION}.int[48]")):
         with contextlib.suppress(Damaged):
             entries = _open_any(path).entries
@@ -281,9 +270,8 @@ def draft_of(path: Path) -> Path:
 
 
 def four_bits(checkpoint: Checkpoint, path: Path) -> frozenset[str]:
-    """The matrices that get 4 bits in a file of int4, where the others get 6: those that have no
-    more in the model's file. Where all have more, all but the output layer and, as usual elsewhere,
-    half of those of `down`."""
+    """The matrices that get 4 bits in a file of int4, the others 6: those that have no more in the
+    model's file. Where all have more, all but the output layer and half of those of `down`."""
     if ".int4" not in path.suffixes:
         return frozenset()
     layers, types = checkpoint.config.layers, checkpoint.tensors
@@ -403,10 +391,8 @@ def convert_fetched(store: Path, weights: str, report: Report, shards: Shards) -
     path, source = converted_path(files, store, weights), source_of(files)
     draft = draft_of(path)
     if (reason := why_not()) is not None:
-        raise ModelError(
-            f"{files.name} is converted while it is fetched, and {reason}",
-            hint="Name its hub id instead: all its files are then kept.",
-        )
+        message = f"{files.name} is converted while it is fetched, and {reason}"
+        raise ModelError(message, hint="Name its hub id instead: all its files are then kept.")
     try:
         open_weights(path, source)
     except Damaged:
@@ -475,8 +461,7 @@ def convert_arriving(
 
 
 class _Arriving:
-    """The conversion of a file while it is fetched. It reports no error: `convert` says of the
-    complete file what is wrong with it."""
+    """The conversion of a file while it is fetched; `convert` reports what is wrong with it."""
 
     def __init__(self, files: ModelFiles, whole: int) -> None:
         self.files, self.whole = files, whole

@@ -2,10 +2,9 @@
 
 Choices and auditing are done here; the arithmetic is in `kernels.passes`.
 
-The store keeps the KV cache of the constant text that prompts begin with (`FixedPrefixes`). A
-system message of this package is the same in every run, and reading it takes as long as a short
-file. Its keys and values are kept, bit for bit as a pass computes them, for one file of weights and
-one version and variant of the kernels. The files hold nothing of a user's text.
+The store keeps the KV cache of the constant text that prompts begin with (`FixedPrefixes`), bit
+for bit as a pass computes it: reading that text takes as long as a short file. The files hold
+nothing of a user's text.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class ExactEngine:
     ) -> None:
         self.passes = passes
         self.cache = passes.new_cache()
-        self._info = info
+        self.info = info
         self._fixed = fixed
         self._sampling = GREEDY
         self._audit = False
@@ -60,10 +59,6 @@ class ExactEngine:
         self._marks: Sequence[int] = ()
         # Of the last pass over a prompt, for an MTP layer: states, and the id after each
         self.tail: tuple[Sequence[int], bytearray] = (), bytearray()
-
-    @property
-    def info(self) -> EngineInfo:
-        return self._info
 
     @property
     def length(self) -> int:
@@ -135,7 +130,7 @@ class ExactEngine:
         offsets = range(len(ids)) if parents is None else depths(parents)
         positions = [first + offset for offset in offsets]
         second = self._sampling.takes_second(positions)
-        size = self._info.hidden
+        size = self.info.hidden
         hidden = bytearray(len(ids) * size * 4) if self._watching else None
         if (subset := self._among) is not None:
             subset.add(ids)
@@ -196,7 +191,7 @@ class ExactEngine:
             self.cache.keep(start, rows)
 
     def watch(self, on: bool) -> None:
-        self._watching = on and self._info.hidden > 0
+        self._watching = on and self.info.hidden > 0
 
     def narrow(self, frequent: Sequence[int]) -> None:
         self._narrow = bool(frequent)
@@ -212,9 +207,9 @@ class ExactEngine:
         return self._subset if self._narrow and greedy else None
 
     def _fits(self, length: int) -> None:
-        if length > self._info.window:
+        if length > self.info.window:
             raise UsageError(
-                f"{length:,} tokens do not fit the model's window of {self._info.window:,}.",
+                f"{length:,} tokens do not fit the model's window of {self.info.window:,}.",
                 hint="Edit a smaller file, or use a model with a longer window.",
             )
 
@@ -269,10 +264,8 @@ class FixedPrefixes:
 def available(
     files: ModelFiles | None = None, store: Path | None = None, weights: str = "auto"
 ) -> str | None:
-    """Why the exact engine cannot run here (or not this model), in words; None when it can.
-
-    A model that was converted to `store` can, so its own header need not be read (0.4 s).
-    """
+    """Why the exact engine cannot run here (or not this model), in words; None when it can: a model
+    that was converted to `store` can, so its own header need not be read (0.4 s)."""
     if (reason := why_not()) is not None or files is None:
         return reason
     if store is not None and is_converted(files, store, weights):

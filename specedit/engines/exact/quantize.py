@@ -75,6 +75,12 @@ def padded(array: Array, axis: int, size: int) -> Array:
     return np.pad(array, width)
 
 
+def in_panels(rows: Array) -> Array:
+    """Rows of a product with zeros up to whole panels."""
+    rows = padded(rows, 0, up_to(rows.shape[0], LANES))
+    return padded(rows, 1, up_to(rows.shape[1], INPUT_MULTIPLE))
+
+
 def pad_heads(array: Array, axis: int, half: int, to: int) -> Array:
     """Each half of each head padded from `half` elements to `to`."""
     if half == to:
@@ -86,21 +92,13 @@ def pad_heads(array: Array, axis: int, half: int, to: int) -> Array:
 
 def panels(of: Quantized) -> dict[str, Array]:
     """`panels`, `scales` and `offsets` of a product, as the kernels read them."""
-    weight = padded(
-        padded(of.weight, 0, up_to(of.weight.shape[0], LANES)),
-        1,
-        up_to(of.weight.shape[1], INPUT_MULTIPLE),
-    )
+    weight = in_panels(of.weight)
     scales = padded(of.scales, 0, weight.shape[0])
     outputs, inputs = weight.shape
     groups = scales.shape[1]
-    sums = np.stack(
-        [
-            weight[:, at : at + of.group_size].sum(1, dtype=np.int32)
-            for at in range(0, inputs, of.group_size)
-        ],
-        1,
-    )
+    starts = range(0, inputs, of.group_size)
+    grouped = (weight[:, at : at + of.group_size] for at in starts)
+    sums = np.stack([group.sum(1, dtype=np.int32) for group in grouped], 1)
     tiled = weight.reshape(outputs // LANES, LANES, inputs // 4, 4).transpose(0, 2, 1, 3)
     return {
         "panels": np.ascontiguousarray(tiled),
@@ -118,17 +116,13 @@ def packed(rows: Array, bits: int, group_size: int | None = None) -> dict[str, A
     library = load()
     if isinstance(library, str):
         raise ModelError(f"Weights of {bits} bits need the exact engine's kernels: {library}.")
-    rows = padded(
-        padded(rows, 0, up_to(rows.shape[0], LANES)), 1, up_to(rows.shape[1], INPUT_MULTIPLE)
-    )
-    rows = np.ascontiguousarray(rows, np.float32)
+    rows = np.ascontiguousarray(in_panels(rows), np.float32)
     outputs, inputs = rows.shape
     step = min(group_size or inputs, inputs)
     shape = (outputs // LANES, -(-inputs // step), LANES)
+    blocks = outputs // LANES, inputs // INPUT_MULTIPLE, BLOCK4 if bits == 4 else BLOCK6
     made = {
-        "panels": np.empty(
-            (outputs // LANES, inputs // INPUT_MULTIPLE, {4: BLOCK4, 6: BLOCK6}[bits]), np.uint8
-        ),
+        "panels": np.empty(blocks, np.uint8),
         "scales": np.empty(shape, np.float32),
         "offsets": np.empty(shape, np.int32),
     }

@@ -43,7 +43,7 @@ class HuggingFaceEngine:
         self._sampling, self._audit = GREEDY, False
         dtype = str(next(model.parameters()).dtype).removeprefix("torch.")
         on = f" on {torch.cuda.get_device_name()}" if self._device.type == "cuda" else ""
-        self._info = EngineInfo(
+        self.info = EngineInfo(
             name="huggingface",
             device=self._device.type,
             threads=torch.get_num_threads(),
@@ -60,13 +60,9 @@ class HuggingFaceEngine:
             if self._passes.no_graphs:
                 self.note(f"without CUDA graphs: {self._passes.no_graphs}")
 
-    @property
-    def info(self) -> EngineInfo:
-        return self._info
-
     def note(self, text: str) -> None:
         """Add a note to the report."""
-        self._info = replace(self._info, note="; ".join(n for n in (self._info.note, text) if n))
+        self.info = replace(self.info, note="; ".join(n for n in (self.info.note, text) if n))
 
     @property
     def length(self) -> int:
@@ -101,8 +97,7 @@ class HuggingFaceEngine:
             self._save(end)
 
     def _stops(self, end: int) -> list[int]:
-        """Where the reading of a prompt stops; a recurrent state is kept there, so that a prompt
-        that differs near its end, or after its fixed beginning, begins at the nearest."""
+        """Where reading stops: a recurrent state is kept where other prompts may differ."""
         stops = {end}
         if self._runner.recurrent:
             stops |= {self._fixed, *(end - distance for distance in DISTANCES)}
@@ -128,11 +123,9 @@ class HuggingFaceEngine:
                 self._keep_for_pass()
             self._passes.room(len(self._ids) + len(ids))
             best = self._passes.choose([*again, *ids], self._held)
-            sampled = (
-                self._passes.sample(self._sampling, first - len(again))
-                if self._sampling.temperature > 0
-                else []
-            )
+            sampled = []
+            if self._sampling.temperature > 0:
+                sampled = self._passes.sample(self._sampling, first - len(again))
             rows = self._passes.logits()[len(again) :] if self._audit else None
         self._ids.extend(ids)
         self._held = len(self._ids)
@@ -199,8 +192,7 @@ def _device_errors() -> Iterator[None]:
 
 
 def runner_of(model: Any) -> tuple[Runner, str]:
-    """The fastest forward path that computes what the model computes without a cache, and why it
-    is not a faster one."""
+    """The fastest forward path that computes what one without a cache does, and why no faster."""
     ids = torch.arange(1, 1 + sum(PROBE), device=next(model.parameters()).device)
     ids %= model.config.get_text_config().vocab_size
     with torch.inference_mode():
@@ -255,6 +247,5 @@ def _window(config: Any) -> int:
     rope = getattr(config, "rope_parameters", None) or {}
     if rope.get("rope_type") != "longrope":
         return window
-    trained = rope.get("original_max_position_embeddings")
-    trained = trained or getattr(config, "original_max_position_embeddings", window)
-    return min(window, int(trained or window))
+    trained: Any = rope.get("original_max_position_embeddings")
+    return min(window, int(trained or getattr(config, "original_max_position_embeddings", window)))

@@ -2,8 +2,7 @@
 
 A model is checked before its weights are read: what would run code, does not fit on the card, or
 has names and shapes that do not belong together is refused. GGUF tensors come from our reader under
-transformers' names, and are dequantised on the device: transformers itself reads GGUF more slowly,
-with a further package.
+transformers' names, and are dequantised on the device: transformers itself is slower.
 """
 
 from __future__ import annotations
@@ -261,8 +260,7 @@ def _tensor(
 
 
 def _fill_buffers(model: Any, numbers: Architecture) -> None:
-    """RoPE tables are computed, not stored; on the meta device they are still empty. Llama 3's
-    factors, which a GGUF file has as a tensor, are applied here."""
+    """Compute RoPE tables, which are no file's; Llama 3's factors are a GGUF file's tensor."""
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
             fresh = type(module)(module.config)
@@ -275,21 +273,16 @@ def _fill_buffers(model: Any, numbers: Architecture) -> None:
 
 def check_quantisation(weights: str, device: str) -> None:
     if device != "cuda":
-        raise UsageError(
-            f"--weights {weights} needs the exact engine or a card, and the generic engine runs on "
-            f"{device} here.",
-            hint="Use --weights auto, or another model or --engine.",
-        )
+        here = f"the exact engine or a card, and the generic engine runs on {device} here"
+        hint = "Use --weights auto, or another model or --engine."
+        raise UsageError(f"--weights {weights} needs {here}.", hint=hint)
     if find_spec("torchao") is None:
-        raise UsageError(
-            f"--weights {weights} on a card needs torchao.",
-            hint="python -m pip install 'specedit[cuda]'",
-        )
+        message = f"--weights {weights} on a card needs torchao."
+        raise UsageError(message, hint="python -m pip install 'specedit[cuda]'")
 
 
 def _quantise(linear: torch.nn.Linear, weights: str, *, head: bool) -> None:
-    """Quantise one layer's weights with torchao's weight-only kernels. The output layer has 8 bits
-    at least, and so has one whose columns do not make groups."""
+    """Quantise one layer's weights; the output layer gets 8 bits at least."""
     torchao: Any = import_module("torchao.quantization")
     if weights == "int4" and not head and linear.in_features % INT4_GROUP == 0:
         config = torchao.Int4WeightOnlyConfig(

@@ -1,10 +1,9 @@
 """A model of transformers behind a cache that can be put back.
 
 `StaticModule` gives every attention layer a cache of fixed size: a pass writes its rows at a
-position that lies in device memory, so cropping is setting a number, and one recorded CUDA graph
-serves every position. A layer with a sliding window keeps all positions, and its mask is local. A
-recurrent layer's state is copied before a pass and copied back after a rejection. `DynamicModule`
-runs the models that take no such cache.
+position in device memory, so cropping is setting a number, and one recorded CUDA graph serves every
+position. A recurrent layer's state is copied before a pass and put back after a rejection.
+`DynamicModule` runs the models that take no such cache.
 """
 
 from __future__ import annotations
@@ -128,13 +127,8 @@ class StaticModule(Runner):
     def logits(self, ids: torch.Tensor, span: int, keep: int) -> torch.Tensor:
         self.span = span
         self.positions = self.start + torch.arange(len(ids), device=ids.device)
-        out = self.model(
-            input_ids=ids[None],
-            position_ids=self.positions[None],
-            use_cache=True,
-            logits_to_keep=keep,
-            **{self._argument: self._cache},
-        )
+        how = {"use_cache": True, "logits_to_keep": keep, self._argument: self._cache}
+        out = self.model(input_ids=ids[None], position_ids=self.positions[None], **how)
         logits: torch.Tensor = out.logits[0]
         return logits
 
@@ -182,12 +176,8 @@ class DynamicModule(Runner):
         self._cache: Any = None  # the first pass makes it
 
     def logits(self, ids: torch.Tensor, span: int, keep: int) -> torch.Tensor:
-        out = self.model(
-            input_ids=ids[None],
-            use_cache=True,
-            logits_to_keep=keep,
-            **{self._argument: self._cache},
-        )
+        how = {"use_cache": True, "logits_to_keep": keep, self._argument: self._cache}
+        out = self.model(input_ids=ids[None], **how)
         self._cache = getattr(out, self._argument)
         logits: torch.Tensor = out.logits[0]
         return logits

@@ -1,11 +1,10 @@
 """Forward passes with static shapes, whose choices are made on the device.
 
 On a card the ids of a pass are padded to one of a few widths, and each width is recorded once as a
-CUDA graph, for attention over spans in powers of two: replaying it starts all kernels of the pass
-at once. The padding writes rows past the ids, which the next pass writes over; the causal mask
-keeps them from being seen. A recurrent state would see padding, so such a model's ids are cut into
-passes of full widths. Only a few numbers for each id are copied to the processor: the likeliest
-id, the second, and by how much their logits differ.
+CUDA graph, for attention over spans in powers of two: replaying it starts all kernels at once. The
+padding writes rows past the ids, which the next pass writes over. A recurrent state would see
+padding, so such a model's ids are cut into passes of full widths. Three numbers for each id are
+copied to the processor: the likeliest id, the second, and by how much their logits differ.
 """
 
 from __future__ import annotations
@@ -142,8 +141,7 @@ class Passes:
         return torch.stack([best.indices.float(), others.indices.float(), margins]), rows
 
     def _graph(self, width: int, span: int, start: int) -> Any:
-        """The recorded pass of this shape, recorded now if it is not there; None where recording
-        fails: some model's code waits for the device."""
+        """The recorded pass of this shape; None where recording fails."""
         if self._graphs is None or width not in WIDTHS or (self.runner.recurrent and not start):
             return None  # a recurrent model's first pass takes another path in its code
         if (width, span) not in self._graphs:
@@ -186,10 +184,8 @@ class Passes:
 
 
 def sample(logits: torch.Tensor, sampling: Sampling, first: int) -> list[int]:
-    """`engines.sampling.choose` for every row, on the device of the logits.
-
-    The same rule with sums in another order: float64 where the device has it, so that another id
-    is chosen only where a number of the generator falls within a rounding error of a limit."""
+    """`engines.sampling.choose` for every row, on the device of the logits: the same rule with sums
+    in another order, in float64 where the device has it."""
     kind = torch.float32 if logits.device.type == "mps" else torch.float64
     wide = logits.to(kind)
     weights = ((wide - wide.amax(-1, keepdim=True)) / sampling.temperature).exp()

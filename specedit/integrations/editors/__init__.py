@@ -95,10 +95,8 @@ def install(setup: Setup, environ: Mapping[str, str] = os.environ) -> Path:
     """Write the snippet to its place; another file there is not changed."""
     path, text = place(setup, environ), snippet(setup)
     if path.exists() and not _is_ours(path, setup):
-        raise UsageError(
-            f"{path} exists and was not written by specedit: it was not changed.",
-            hint=f"specedit editor {setup.name} prints what to add to it.",
-        )
+        message = f"{path} exists and was not written by specedit: it was not changed."
+        raise UsageError(message, hint=f"specedit editor {setup.name} prints what to add to it.")
     atomic.whole(path, text.encode())
     return path
 

@@ -52,8 +52,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _without_python(script: bytes) -> bytes:
-    """The script without what may differ between two of our versions: the path of python, and `-P`,
-    which keeps Python from importing modules of the current folder."""
+    """The script without what may differ between two of our versions: python's path, and `-P`."""
     return re.sub(rb"(?m)^python=.*$", b"python=", script).replace(b" -P -m ", b" -m ")
 
 
@@ -99,10 +98,8 @@ def uninstall(root: Path) -> list[str]:
     hook, aside = folder / NAME, folder / ASIDE
     if os.path.lexists(hook) and not _is_ours(hook):
         previous = f" The previous hook is {aside}." if os.path.lexists(aside) else ""
-        raise UsageError(
-            f"{hook} was not written by specedit; it was left unchanged.{previous}",
-            hint="Another tool may have replaced the hook: look at the file.",
-        )
+        message = f"{hook} was not written by specedit; it was left unchanged.{previous}"
+        raise UsageError(message, hint="Another tool may have replaced the hook: look at the file.")
     _refuse_edited(hook, "uninstall again")
     lines = []
     if os.path.lexists(hook):

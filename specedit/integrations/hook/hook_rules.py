@@ -162,10 +162,7 @@ def _globs(table: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 
 class CleanFiles:
-    """Remembers which files need no change by a step, so that the model is not asked again.
-
-    A file of the store has a digest per line of content, name, step, settings and version. Without
-    it the hook is slower and its answers are the same."""
+    """Remembers, by digests in the store, which files need no change by a step."""
 
     def __init__(self, store: Path, settings: Settings) -> None:
         self._path = store / "hook" / "seen"
@@ -191,7 +188,7 @@ class CleanFiles:
         if key in self:
             return
         self._known[key] = None
-        try:
+        with suppress(OSError):  # a store that cannot be written makes the hook slower, not wrong
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if len(self._known) > MAX_DIGESTS:
                 self._known = dict.fromkeys([*self._known][-MAX_DIGESTS // 2 :])
@@ -199,8 +196,6 @@ class CleanFiles:
                 return
             with regular.appending(self._path) as file:
                 file.write(f"{key}\n".encode())  # one short write is atomic
-        except OSError:
-            return  # a store that cannot be written makes the hook slower, not wrong
 
 
 def _answers(settings: Settings) -> str:

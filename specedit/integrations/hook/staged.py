@@ -11,6 +11,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -67,78 +68,65 @@ class _Limited(Sink):
         self._to.emit(event)
 
 
+@dataclass(eq=False)
 class HookRun:
     """One run of the hook over staged files."""
 
-    def __init__(
-        self,
-        root: Path,
-        rules: Sequence[Rule],
-        backend: Backend,
-        settings: Settings,
-        clean: CleanFiles,
-        sink: HookDisplay,
-    ) -> None:
-        self._sink = sink
-        self._root = root
-        self._rules = rules
-        self._seconds = defaultdict[Rule, float](float)  # that each rule has taken in this commit
-        self._backend = backend
-        self._settings = settings
-        self._clean = clean
-        self._recorder: Recorder | None = None
-        self._plan: tuple[object, Job | Edit] | None = None  # the last one, and what it is of
+    root: Path
+    rules: Sequence[Rule]
+    backend: Backend
+    settings: Settings
+    clean: CleanFiles
+    sink: HookDisplay
+    _rule_seconds: defaultdict[Rule, float] = field(default_factory=lambda: defaultdict(float))
+    _recorder: Recorder | None = None
+    _plan: tuple[object, Job | Edit] | None = None  # the last one, and what it is of
 
     def run(self, entries: Iterable[git.Staged]) -> None:
         """Apply the rules to one entry after another. A failure ends one file, not the run."""
         done: list[_StagedFile] = []
         for entry in entries:
             if entry.conflicted:
-                self._sink.note(entry.name, "in conflict")
+                self.sink.note(entry.name, "in conflict")
                 continue
             try:
-                check_within(self._root / entry.name)
+                check_within(self.root / entry.name)
                 self._file(file := _StagedFile(entry))
                 done.append(file)
             except FileError as problem:
-                self._sink.note(entry.name, problem.reason)
+                self.sink.note(entry.name, problem.reason)
             except OSError as problem:
-                self._sink.note(entry.name, problem.strerror or str(problem))
+                self.sink.note(entry.name, problem.strerror or str(problem))
         for file in done:
             self._name_uses(file, {each.entry.name: each.fixed for each in done if each.staged})
 
     def _file(self, file: _StagedFile) -> None:
         name = file.entry.name
-        for rule in (rule for rule in self._rules if rule.wants(name)):
+        for rule in (rule for rule in self.rules if rule.wants(name)):
             for step in rule.steps:
-                if file.fixed == file.staged and (key := self._key(file, step)) in self._clean:
+                if file.fixed == file.staged and (key := self._key(file, step)) in self.clean:
                     continue
-                if file.fixed == file.staged and key + BY_MODEL in self._clean:
-                    self._sink.note(name, _undecided(step))
+                if file.fixed == file.staged and key + BY_MODEL in self.clean:
+                    self.sink.note(name, _undecided(step))
                     continue
-                if self._seconds[rule] >= rule.max_seconds:
-                    self._sink.note(name, _out_of_time(rule, step))
+                if self._rule_seconds[rule] >= rule.max_seconds:
+                    self.sink.note(name, _out_of_time(rule, step))
                     continue
-                if not file.staged:
-                    self._read(file)
-                if _is_text(file.staged):
+                if not file.staged:  # read from the work tree where that holds the same
+                    held = git.content(self.root, file.entry) if file.entry.partly else None
+                    file.staged = regular.read(self.root / name) if held is None else held
+                    file.fixed = file.staged
+                data = file.staged  # no rule applies to an empty or binary file
+                if data and (b"\0" not in data or data.startswith(tuple(UTF16))):
                     self._step(file, rule, step)
         if file.fixed != file.staged:
-            self._sink.note(name, *self._fix(file))
+            self.sink.note(name, *self._fix(file))
         self._record(file)
-
-    def _read(self, file: _StagedFile) -> None:
-        """Read the staged content; from the work tree where that holds the same."""
-        path = self._root / file.entry.name
-        file.staged = (
-            git.content(self._root, file.entry) if file.entry.partly else regular.read(path)
-        )
-        file.fixed = file.staged
 
     def _step(self, file: _StagedFile, rule: Rule, step: Step) -> None:
         name = file.entry.name
         if rule.test and not self._as_on_disk(file):
-            self._sink.note(name, f"not tested for “{step.title}”: {NOT_THERE}")
+            self.sink.note(name, f"not tested for “{step.title}”: {NOT_THERE}")
             return
         unmet = self._unmet(file, rule, step, file.fixed)
         if unmet == "":  # nothing to ask a model for
@@ -147,10 +135,10 @@ class HookRun:
         try:
             edit = self._answer(file, rule, step)
         except _OutOfTime:
-            self._sink.note(name, _out_of_time(rule, step))
+            self.sink.note(name, _out_of_time(rule, step))
             return
         if edit.status == "unchanged":
-            self._sink.note(name, _undecided(step, unmet or ""))
+            self.sink.note(name, _undecided(step, unmet or ""))
             if not unmet:
                 file.answered.append((step, file.fixed))
                 file.by_model.append(step)
@@ -158,21 +146,20 @@ class HookRun:
         unsure = edit.changed and not (step.old and self._is_known(edit))
         if unsure and (still := self._unmet(file, rule, step, edit.after)):
             edit = _refused(edit, still)
-        self._sink.step(name, step, edit, rule.mode)
+        self.sink.step(name, step, edit, rule.mode)
         if edit.changed and rule.mode != CHECK:
             file.fixed = edit.after
             file.answered.append((step, None))
 
     def _unmet(self, file: _StagedFile, rule: Rule, step: Step, data: bytes) -> str | None:
-        """Where the old name of a rename is left, as a clause; "" if nowhere; None if only a model
-        can tell."""
+        """Where a rename's old name is left; "" if nowhere; None if only a model can tell."""
         if step.instruction:
             return None
         from specedit.rename.tree import old_name_left
 
         name = file.entry.name
         try:
-            source = Source.from_bytes(name, data, self._root / name)
+            source = Source.from_bytes(name, data, self.root / name)
             work = self._planned(source, rule, step)
             if isinstance(work, Job) and work.known is None:  # words of prose may stay
                 work = _planned(source, step, replace(self._settings_of(rule), no_model=True))
@@ -181,8 +168,7 @@ class HookRun:
         return old_name_left(source, step.old) if isinstance(work, Job) else ""
 
     def _planned(self, source: Source, rule: Rule, step: Step) -> Job | Edit:
-        """The plan of a step. That of the same text is made once: a rename's takes seconds where
-        the file is large."""
+        """The plan of a step, made once for a text: a rename's takes seconds in a large file."""
         of = source.name, source.data, rule, step
         if self._plan is None or self._plan[0] != of:
             self._plan = None
@@ -195,15 +181,14 @@ class HookRun:
         return isinstance(work, Job) and work.known is not None and edit.before == work.source.data
 
     def _settings_of(self, rule: Rule) -> Settings:
-        return replace(self._settings, test=rule.test, tries=rule.tries or self._settings.tries)
+        return replace(self.settings, test=rule.test, tries=rule.tries or self.settings.tries)
 
     def _answer(self, file: _StagedFile, rule: Rule, step: Step) -> Edit:
-        """The step's Edit. A rule's test command runs in the work tree, which is restored
-        afterwards; `_fix` writes what passed."""
+        """The step's Edit; a rule's test command leaves the work tree as it was."""
         name = file.entry.name
-        source = Source.from_bytes(name, file.fixed, self._root / name)
+        source = Source.from_bytes(name, file.fixed, self.root / name)
         started = time.perf_counter()
-        limit = started + rule.max_seconds - self._seconds[rule]
+        limit = started + rule.max_seconds - self._rule_seconds[rule]
         request = Request(
             "hook run",
             lambda source: self._planned(source, rule, step),
@@ -212,31 +197,29 @@ class HookRun:
             confirms_unsure=True,
         )
         try:
-            return run_edit(source, request, self._backend, _Limited(self._sink, limit))
+            return run_edit(source, request, self.backend, _Limited(self.sink, limit))
         except UsageError as problem:
             message = f"The rule “{step.title}”: {problem.message}"
             raise UsageError(message, hint=problem.hint) from None
         finally:
-            self._seconds[rule] += time.perf_counter() - started
+            self._rule_seconds[rule] += time.perf_counter() - started
 
     def _as_on_disk(self, file: _StagedFile) -> bool:
         """Whether the work tree holds the step's text; only then a test command can judge it."""
-        try:
-            return regular.read(self._root / file.entry.name) == file.fixed
-        except OSError:
-            return False
+        with suppress(OSError):
+            return regular.read(self.root / file.entry.name) == file.fixed
+        return False
 
     def _fix(self, file: _StagedFile) -> tuple[str, bool]:
-        """Write the fix to the work tree; what was done, and whether it holds the fix. Unstaged
-        changes stay, or nothing is written."""
-        path = self._root / file.entry.name
+        """Write the fix, or nothing; what was done, and whether the work tree holds the fix."""
+        path = self.root / file.entry.name
         try:
             current = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:
             return "not rewritten: it is not in the work tree", False
         after: bytes | None = file.fixed
         if current.data != file.staged:
-            after = git.merge(self._root, current.data, file.staged, file.fixed)
+            after = git.merge(self.root, current.data, file.staged, file.fixed)
         if after is None:
             return "not rewritten: the same lines have changes that are not staged", False
         steps = " and ".join(f"“{step.title}”" for step, text in file.answered if text is None)
@@ -254,8 +237,8 @@ class HookRun:
         `fixed`: what staged files hold after the rules."""
         from specedit.rename.tree import uses_of_old_name
 
-        name, root = file.entry.name, self._root
-        rules = (rule for rule in self._rules if rule.wants(name))
+        name, root = file.entry.name, self.root
+        rules = (rule for rule in self.rules if rule.wants(name))
         for step in {step: None for rule in rules for step in rule.steps if step.old}:
             now = fixed.get(name) or git.content(root, file.entry)
             before = (
@@ -268,14 +251,14 @@ class HookRun:
             texts = {x.name: partial(_text, root, x, known.get(x.name)) for x in self._index}
             earlier = {**texts, name: partial(_text, root, file.entry, before)}
             if lines := uses_of_old_name(root, earlier, texts, name, step.old, step.new):
-                self._sink.uses(name, step, lines)
+                self.sink.uses(name, step, lines)
 
     @cached_property
     def _index(self) -> list[git.Staged]:
-        return git.indexed(self._root)
+        return git.indexed(self.root)
 
     def _key(self, file: _StagedFile, step: Step, blob: str = "") -> str:
-        return self._clean.key(blob or file.entry.blob, file.entry.name, step)
+        return self.clean.key(blob or file.entry.blob, file.entry.name, step)
 
     def _record(self, file: _StagedFile) -> None:
         """Record that a step has nothing to do for a text that it did not change, and for a text
@@ -284,13 +267,13 @@ class HookRun:
             return
         final = ""
         if file.fixed != file.staged:
-            final = git.blob_of(self._root, file.entry.name, file.fixed)
+            final = git.blob_of(self.root, file.entry.name, file.fixed)
         for step, text in file.answered:
             mark = BY_MODEL if step in file.by_model else ""
             if text == file.staged:
-                self._clean.add(self._key(file, step) + mark)
+                self.clean.add(self._key(file, step) + mark)
             if text is None or text == file.fixed:
-                self._clean.add(self._key(file, step, final) + mark)
+                self.clean.add(self._key(file, step, final) + mark)
 
 
 def _out_of_time(rule: Rule, step: Step) -> str:
@@ -301,11 +284,6 @@ def _undecided(step: Step, unmet: str = "") -> str:
     """That the model changed nothing, which does not tell that a file meets the rule."""
     then = f", though {unmet}" if unmet else "; look whether something is missing"
     return f"unchecked for “{step.title}”: the model changed nothing{then}"
-
-
-def _is_text(data: bytes) -> bool:
-    """Whether rules apply: not to an empty or binary file."""
-    return bool(data) and (b"\0" not in data or data.startswith(tuple(UTF16)))
 
 
 def _planned(source: Source, step: Step, settings: Settings) -> Job | Edit:
@@ -360,13 +338,11 @@ class HookDisplay(Live):
 
     def _show(self, edit: Edit) -> None:
         """The diff on stdout: coloured on a terminal, else a patch."""
-        if not edit.changed:
-            return
-        if sys.stdout.isatty():
+        if edit.changed and sys.stdout.isatty():
             from specedit.view import diff_view
 
             diff_view.show(Console(highlight=False), edit)
-        else:
+        elif edit.changed:
             sys.stdout.flush()
             sys.stdout.buffer.write(edit.diff.encode("utf-8", "surrogateescape"))
             sys.stdout.buffer.flush()

@@ -65,8 +65,7 @@ def in_thread(work: Callable[[], Result]) -> Awaitable[Result]:
 
 
 def capabilities_read(declared: Any) -> Any:
-    """The capabilities that decide anything here. lsprotocol refuses values that a later version of
-    the protocol adds to others."""
+    """The capabilities that decide anything here: later versions have others."""
     if not isinstance(declared, dict):
         return declared
     return {
@@ -114,14 +113,11 @@ class Connection(LanguageServerProtocol):
         super().__init__(server, converter)
         self.ended = threading.Event()  # the editor has sent `exit`
         self.documents = Documents()
-        self.fm.builtin_features.update(
-            {
-                types.TEXT_DOCUMENT_DID_OPEN: self.documents.opened,
-                types.TEXT_DOCUMENT_DID_CHANGE: self.documents.changed,
-                types.TEXT_DOCUMENT_DID_CLOSE: self.documents.closed,
-                types.EXIT: lambda _: self.ended.set(),
-            }
-        )
+        features = self.fm.builtin_features
+        features[types.TEXT_DOCUMENT_DID_OPEN] = self.documents.opened
+        features[types.TEXT_DOCUMENT_DID_CHANGE] = self.documents.changed
+        features[types.TEXT_DOCUMENT_DID_CLOSE] = self.documents.closed
+        features[types.EXIT] = lambda _: self.ended.set()
         self.fm.features[types.INITIALIZE] = self._initialize
 
     def _initialize(self, _: types.InitializeParams) -> None:
@@ -166,8 +162,7 @@ class Connection(LanguageServerProtocol):
                 super().handle_message(structured)
 
     def _structured(self, message: Any) -> Any:
-        """A message as an object; None for a notification that comes too early. The parameters of
-        methods that are not of the protocol stay JSON."""
+        """A message as an object; None for a notification that comes too early."""
         if not isinstance(message, dict) or message.get("jsonrpc") != self.VERSION:
             raise JsonRpcInvalidRequest("not a message of JSON-RPC 2.0")
         if "id" in message and not isinstance(message["id"], int | str):

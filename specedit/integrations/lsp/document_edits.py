@@ -1,9 +1,7 @@
-"""The requests of an editor: an edit of selected lines or of a document, a merge, or a
-rename of the identifier at the cursor.
+"""The requests of an editor: an edit of selected lines or of a document, a merge, or a rename.
 
 The instruction of an edit is an argument, or a comment in the selection that begins with
-`specedit:`; the edit can be stopped between two passes. A rename changes all files of the work
-tree, and no model is asked.
+`specedit:`. A rename changes all files of the work tree, and no model is asked.
 
 A line of the protocol ends with "\\n", "\\r\\n" or "\\r" and with nothing else; a column counts the
 code units that the editor prefers: of UTF-16, UTF-8 or UTF-32.
@@ -15,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from threading import Event as Flag
@@ -28,7 +26,6 @@ from pygls.workspace.position_codec import PositionCodec
 from specedit.connect import connect
 from specedit.decode import Tally
 from specedit.edit.apply.apply_plan import changes_of, parts_by_file, parts_of, plan_apply
-from specedit.edit.apply.change import Part
 from specedit.edit.backend import Loading, Ready, Written
 from specedit.edit.job import Job, plan_edit
 from specedit.edit.report import Edit
@@ -85,8 +82,7 @@ class Document:
         return line + 1 - sum(a.endswith("\r") and b == "\r\n" for a, b in pairs)
 
     def place(self, position: types.Position) -> Place:
-        """A position with its column in characters. Past the end of a line or of the text it is
-        that end; inside a character it is the start of it."""
+        """The place of a position, or the nearest before it."""
         line, units = position.line, position.character
         if line >= len(self.lines):
             return len(self.lines) - 1, len(self.lines[-1])
@@ -208,27 +204,23 @@ def edit_lines(
     *,
     applies: bool = False,
 ) -> Edit:
-    """Edit lines of a document (from 1, both ends in), or what the instruction names in it.
-    `applies`: the editor is told to apply it, so that an unsure edit is refused."""
-    if not instruction and lines is not None:
-        first, last = lines
-        instruction, document = _without_comment(document, first, last)
-        lines = first, last - 1
+    """Edit lines of a document, or what is named. `applies`: an unsure edit is refused."""
+    first, last = lines or (1, 0)
+    held = enumerate(map(COMMENT.fullmatch, document.lines[first - 1 : last]), first - 1)
+    found = [(at, comment["text"]) for at, comment in held if comment and comment["text"]]
+    if not instruction and found:  # the selection holds it
+        at, instruction = found[0]
+        rest = (*document.lines[:at], *document.lines[at + 1 :])
+        document, last = replace(document, lines=rest), last - 1
     if not instruction:
         raise InputError(
             "no instruction",
             file=document.source.name,
             hint="Give it as the command's third argument, or in the selection: `# specedit: …`.",
         )
+    span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
 
-    span = None
-    if lines is not None:
-        first, last = lines
-        span = document.line_of_source(first - 1), document.line_of_source(max(first, last) - 1)
-
-    def planner(source: Source) -> Job:
-        return plan_edit(source, instruction, settings, lines=span)
-
+    planner = partial(plan_edit, instruction=instruction, settings=settings, lines=lines and span)
     return _edited(document, planner, "lsp", settings, progress, confirms_unsure=applies)
 
 
@@ -239,8 +231,7 @@ def change_documents(
     settings: Settings,
     progress: EditProgress,
 ) -> Iterator[tuple[Document, Edit]]:
-    """Merge a change into the files that it names, each read by `read` from its URI; into the
-    document where it names none."""
+    """Merge a change into the files that it names, or into the document."""
     changes = changes_of(text)
     if any(change.path for change in changes):
         found = parts_by_file(changes)
@@ -250,10 +241,7 @@ def change_documents(
     else:
         parts = [(document, parts_of(changes, str(path_of_uri(document.uri))))]
     for changed, own in parts:
-
-        def planner(source: Source, own: tuple[Part, ...] = own) -> Job | Edit:
-            return plan_apply(source, own, settings)
-
+        planner = partial(plan_apply, parts=own, settings=settings)
         yield changed, _edited(changed, planner, "apply", settings, progress)
 
 
@@ -331,16 +319,6 @@ def regions_of(job: Job) -> list[RegionLines]:
     return [{"lines": (first, last), "symbol": "", "why": ""}]
 
 
-def _without_comment(document: Document, first: int, last: int) -> tuple[str, Document]:
-    """The instruction that these lines hold, and the document without its line."""
-    for at, line in enumerate(document.lines[first - 1 : last], first - 1):
-        comment = COMMENT.fullmatch(line)
-        if comment is not None and comment["text"]:
-            rest = (*document.lines[:at], *document.lines[at + 1 :])
-            return comment["text"], replace(document, lines=rest)
-    return "", document
-
-
 WORD = re.compile(r"[^\W\d][\w$]*")
 
 
@@ -375,7 +353,10 @@ def rename_at(
         name = tree.path(str(path_in_tree(opened_document)))
         if name in tree.project.paths:
             by_name[name] = opened_document
-            tree.project.hold(name, searched_text(opened_document))
+            text = ""
+            with suppress(InputError):  # it is binary or too large
+                text = opened_document.source.text
+            tree.project.hold(name, text)
     name = tree.path(str(path))
     before = "".join(document.lines[:line]) + document.lines[line][: identifier.start()]
     start = len(LINE_END.sub("\n", before.removeprefix(BOM)))
@@ -409,11 +390,3 @@ def path_in_tree(document: Document) -> Path:
     """Where a document is, with the links of its folder followed, as git names files."""
     path = path_of_uri(document.uri)
     return real(path.parent) / path.name
-
-
-def searched_text(document: Document) -> str:
-    """The text with "\\n" alone; nothing where it is empty, binary or too large."""
-    try:
-        return document.source.text
-    except InputError:
-        return ""

@@ -12,8 +12,9 @@ import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 from cattrs import Converter
 from lsprotocol import types
@@ -30,6 +31,7 @@ from specedit.integrations.lsp.connection import (
     Connection,
     MessageReader,
     MessageWriter,
+    Result,
 )
 from specedit.integrations.lsp.document_edits import (
     CHANGED,
@@ -53,8 +55,6 @@ REGIONS = "specedit/regions"  # sent before the model is asked: what may change
 TITLE = "Edit with instruction…"
 REFACTOR = types.CodeActionKind.RefactorRewrite
 
-Result = TypeVar("Result")
-
 
 class Session(Connection):
     """The requests of one editor, and what is kept between them."""
@@ -66,7 +66,8 @@ class Session(Connection):
         self._is_editing = False
         self._edit_lock = threading.Lock()  # a cancelled edit holds it until its pass ends
         self._last: tuple[str, str, str] | None = None  # uri, text before and after the last edit
-        self._folder: tempfile.TemporaryDirectory[str] | None = None  # is deleted with the process
+        self._folder = tempfile.TemporaryDirectory(prefix="specedit-")  # deleted with the process
+        self._trace = Path(self._folder.name, "trace.jsonl")  # the passes of the last proposal
         answers: dict[str, Callable[[Any], Awaitable[object]]] = {
             types.TEXT_DOCUMENT_PREPARE_RENAME: self._prepare_rename,
             types.TEXT_DOCUMENT_RENAME: self._rename,
@@ -150,12 +151,8 @@ class Session(Connection):
         lines = checked_lines(arguments.get(1))
         text = checked(arguments.get(2, ""), "the third argument, an instruction,", str)
         document = self.documents.get(uri)
-        edit = await self._run(
-            params.work_done_token,
-            lambda progress: edit_lines(
-                document, text, lines, self._settings, progress, applies=True
-            ),
-        )
+        work = partial(edit_lines, document, text, lines, self._settings, applies=True)
+        edit = await self._run(params.work_done_token, work)
         if edit.findings:
             self.log("\n".join(f"{finding.kind}: {finding.text}" for finding in edit.findings))
         if edit.status in ("refused", "failed"):
@@ -185,8 +182,7 @@ class Session(Connection):
         return {"undone": int(done)}
 
     async def _apply(self, label: str, edit: types.TextDocumentEdit) -> bool:
-        """Let the editor apply an edit of one version of a document; whether it has. An editor that
-        does not support versioned edits ignores the version."""
+        """Let the editor apply an edit of one version of a document; whether it has."""
         if self.msg_id is not None:
             self._request_futures.pop(self.msg_id, None)  # too late to cancel
         params = types.ApplyWorkspaceEditParams(types.WorkspaceEdit(document_changes=[edit]), label)
@@ -223,25 +219,21 @@ class Session(Connection):
         params = checked(params, "params", dict)
         instruction = checked(params.get("instruction"), "instruction", str)
         lines = checked_lines(params["lines"]) if params.get("lines") is not None else None
-        document = self.documents.get(uri_of(params))
-        return await self._proposal(
-            params,
-            lambda progress: [
-                (document, edit_lines(document, instruction, lines, self._settings, progress))
-            ],
-        )
+        document = self._document(params)
+        edit = partial(edit_lines, document, instruction, lines, self._settings)
+        return await self._proposal(params, lambda progress: [(document, edit(progress))])
 
     async def _propose_merge(self, params: Any) -> dict[str, Any]:
         """The Edits of a change, for the files that it names, or else for the document."""
         params = checked(params, "params", dict)
         change = checked(params.get("change"), "change", str)
-        document = self.documents.get(uri_of(params)) if "textDocument" in params else None
-        return await self._proposal(
-            params,
-            lambda progress: change_documents(
-                document, change, self.documents.get, self._settings, progress
-            ),
-        )
+        document = self._document(params) if "textDocument" in params else None
+        edits = partial(change_documents, document, change, self.documents.get, self._settings)
+        return await self._proposal(params, edits)
+
+    def _document(self, params: dict[str, Any]) -> Document:
+        identifier = checked(params.get("textDocument"), "textDocument", dict)
+        return self.documents.get(checked(identifier.get("uri"), "uri", str))
 
     async def _proposal(
         self,
@@ -255,9 +247,8 @@ class Session(Connection):
             loop.call_soon_threadsafe(self.notify, REGIONS, sent)
 
         def work(progress: EditProgress) -> tuple[list[tuple[Document, Edit]], str]:
-            self._folder = self._folder or tempfile.TemporaryDirectory(prefix="specedit-")
-            self._trace().unlink(missing_ok=True)
-            with closing(TraceWriter(self._trace())) as trace:
+            self._trace.unlink(missing_ok=True)
+            with closing(TraceWriter(self._trace)) as trace:
                 progress.opened, progress.trace = opened, trace
                 return [*edit(progress)], progress.model
 
@@ -267,17 +258,12 @@ class Session(Connection):
 
     async def _report(self, _: object) -> dict[str, Any]:
         """The page of the last proposal's passes."""
-        if self._folder is None or not self._trace().stat().st_size:
+        if not self._trace.is_file() or not self._trace.stat().st_size:
             raise InputError("the last edit asked no model, so there is no report")
         from specedit.view.html import page
         from specedit.view.trace import read
 
-        return {"html": page(read(self._trace()))}
-
-    def _trace(self) -> Path:
-        """The passes of the last proposal."""
-        assert self._folder is not None
-        return Path(self._folder.name, "trace.jsonl")
+        return {"html": page(read(self._trace))}
 
     async def _status(self, _: object) -> object:
         """The status of a warm server; None where none runs."""
@@ -314,13 +300,6 @@ def checked_lines(value: object) -> tuple[int, int]:
         raise JsonRpcInvalidParams("lines must be two numbers")
     first, last = (checked(line, "a line", int) for line in lines)
     return first, last
-
-
-def uri_of(params: dict[str, Any]) -> str:
-    """The document that the parameters name."""
-    document = checked(params.get("textDocument"), "textDocument", dict)
-    uri: str = checked(document.get("uri"), "uri", str)
-    return uri
 
 
 def proposal_of(edits: Sequence[tuple[Document, Edit]]) -> dict[str, Any]:

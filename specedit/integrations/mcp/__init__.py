@@ -7,36 +7,26 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from specedit.errors import DONE, INTERRUPTED, UsageError
 from specedit.files.git import real
 from specedit.files.startup import ENDING
 from specedit.settings import here
 
-if TYPE_CHECKING:
-    from specedit.integrations.mcp.tools import AgentServer
-
 GRACE_S = 2.0  # for a write, or one pass of the model, to end
 
 
-def server_class() -> type[AgentServer]:
-    """The server's class; an error where its SDK is not installed."""
+def serve(flags: Mapping[str, Any]) -> int:
+    """Serve one client until it leaves; returns the exit code."""
     try:
         from specedit.integrations.mcp.tools import AgentServer
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise UsageError(
-            "The tools for agents need the MCP SDK, which is not installed.",
-            hint='pip install "specedit[mcp]"',
-        ) from None
-    return AgentServer
-
-
-def serve(flags: Mapping[str, Any]) -> int:
-    """Serve one client until it leaves; returns the exit code."""
-    server = server_class()(flags, real(here()))
+        message = "The tools for agents need the MCP SDK, which is not installed."
+        raise UsageError(message, hint='pip install "specedit[mcp]"') from None
+    server = AgentServer(flags, real(here()))
 
     def end(*_: object) -> None:
         """Leave at once: the SDK's thread waits in a read of stdin."""

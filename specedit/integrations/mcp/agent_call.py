@@ -72,8 +72,7 @@ class Workspace:
         return cls((folder,))
 
     def root_of(self, path: str) -> tuple[Path, Path]:
-        """The root that a path is in, and the path with links followed. A relative path is looked
-        for in every root; the empty one means the only root."""
+        """The root that a path is in ("": the only root), and the path with links followed."""
         names = str(self)
         if not path and len(self.roots) > 1:
             raise UsageError(f"`path` must name a file in one of the roots: {names}")
@@ -136,16 +135,12 @@ class ToEdit(Arguments):
     write: Write = False
 
 
+CHANGE = "SEARCH/REPLACE blocks, a diff, or code with `...` for what stays"
+
+
 class ToApply(Arguments):
     path: Annotated[PathName, Field(min_length=1)]
-    change: Annotated[
-        str,
-        Field(
-            description="SEARCH/REPLACE blocks, a diff, or code with `...` for what stays",
-            min_length=1,
-            max_length=500_000,
-        ),
-    ]
+    change: Annotated[str, Field(description=CHANGE, min_length=1, max_length=500_000)]
     skip: Skip = 0
     write: Write = False
 
@@ -215,8 +210,7 @@ class Call:
             raise Cancelled
 
     def settings(self, root: Path, **chosen: Any) -> Settings:
-        """Those of a root, and what a tool chooses. The client asks the user, so nothing is asked
-        here."""
+        """Those of a root, and what a tool chooses. The client asks the user."""
         return replace(resolve(self.flags, start=root).values, ask=False, **chosen)
 
     def run(
@@ -329,8 +323,7 @@ WORDS = (  # of the command line, and of these tools
 
 
 def own_words(message: str) -> str:
-    """A message without the flags of the command line: a line that is advice for it is left out,
-    but for the command that the user runs to have a model."""
+    """A message without lines that advise the command line, but for `model pull`."""
     for theirs, ours in WORDS:
         message = message.replace(theirs, ours)
     lines = message.split("\n")
@@ -395,13 +388,11 @@ def _cut(lines: Sequence[str], most: int) -> list[str]:
 
 
 def fitted(result: ToolResult, skip: int, ask: str) -> ToolResult:
-    """The result within MAX_RESULT_CHARACTERS, without its first `skip` places or lines of diff.
-    `ask`: the tool that shows the rest."""
+    """The result within MAX_RESULT_CHARACTERS; `ask`: the tool that shows the rest."""
     main = "places" if result.places else "diff"
     whole = {name: list(map(shown, getattr(result, name))) for name in LISTS}
-    whole["places"] = whole["places"][skip:]
-    diff = result.diff.split("\n") if result.diff else []
-    whole["diff"] = diff[skip:] if main == "diff" else diff
+    whole["diff"] = result.diff.split("\n") if result.diff else []
+    whole[main] = whole[main][skip:]
     kept = {name: min(len(lines), MAX_LIST_LINES) for name, lines in whole.items()}
     kept |= {"left": min(len(whole["left"]), MOST_LEFT), "diff": len(whole["diff"])}
     summary = _shorter(harmless(result.summary), MAX_RESULT_CHARACTERS // 2)

@@ -12,7 +12,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -98,11 +98,8 @@ def _others(source: Source, symbol: str, head: str, tail: str, text: str) -> Ite
     lines = text.split("\n")
     name = symbol.strip("`").rpartition(".")[2]
     known = {other.qualified for other in trees.symbols(source.text, source.language)}
-    inside = [
-        other
-        for other in trees.symbols(text, source.language)
-        if first <= other.first_line and other.last_line <= last
-    ]
+    after = trees.symbols(text, source.language)
+    inside = [other for other in after if first <= other.first_line and other.last_line <= last]
     depth = min((inner.depth for inner in inside), default=0)
     level = [inner for inner in inside if inner.depth == depth]
     if not level:
@@ -194,8 +191,7 @@ def _shown_use(tree: Tree, use: UseLeft) -> str:
 
 
 def _tree(root: Path, place: Path) -> Tree:
-    """The files that a rename may change: those of the root that git knows, or of a work tree in
-    the root that the place is in. Outside of git: the file alone."""
+    """The files that a rename may change: those that git knows; outside of git the file alone."""
     top = top_of(place if place.is_dir() else place.parent)
     if top is not None:
         return Tree.within(top if top.is_relative_to(root) else root, root)
@@ -209,11 +205,11 @@ def _line_in(path: str, name: str, declared: Sequence[tuple[str, int, str]]) -> 
     lines = [line for where, line, _ in declared if where == path]
     if len(lines) == 1:
         return lines[0]
+    places = _some([f"{where}:{line}" for where, line, _ in declared])
+    problem = f"does not declare `{name}`; declared: {places or 'nowhere'}"
     if lines:
         problem = f"declares `{name}` {len(lines)} times; `line` chooses one: {_some(lines)}"
-        raise InputError(problem, file=path)
-    places = _some([f"{where}:{line}" for where, line, _ in declared])
-    raise InputError(f"does not declare `{name}`; declared: {places or 'nowhere'}", file=path)
+    raise InputError(problem, file=path)
 
 
 def _target(tree: Tree, path: str, name: str, line: int) -> Target:
@@ -299,22 +295,15 @@ def _title(run: JournalRun) -> str:
     return f"{run.label}: {run.instruction[:200]}"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTool:
-    """A tool of the server."""
-
-    function: Callable[[Call, Any], ToolResult]
-    arguments: type[Arguments]
-    writes: bool
-
-
-TOOLS = {
-    "find_places": AgentTool(find_places, ToFind, writes=False),
-    "rename_symbol": AgentTool(rename_symbol, ToRename, writes=True),
-    "apply_change": AgentTool(apply_change, ToApply, writes=True),
-    "edit_symbol": AgentTool(edit_symbol, ToEdit, writes=True),
-    "undo": AgentTool(undo, NoArguments, writes=True),
-    "status": AgentTool(status, NoArguments, writes=False),
+READ_ONLY = (find_places, status)
+Tool = Callable[[Call, Any], ToolResult]
+TOOLS: dict[str, tuple[Tool, type[Arguments]]] = {
+    "find_places": (find_places, ToFind),
+    "rename_symbol": (rename_symbol, ToRename),
+    "apply_change": (apply_change, ToApply),
+    "edit_symbol": (edit_symbol, ToEdit),
+    "undo": (undo, NoArguments),
+    "status": (status, NoArguments),
 }
 
 
@@ -322,7 +311,8 @@ def perform(name: str, call: Call, arguments: Arguments) -> ToolResult:
     """Complete or revert what killed runs left, then run a tool; its result is made short."""
     recovered = recover(home())
     try:
-        result = TOOLS[name].function(call, arguments)
+        function, _ = TOOLS[name]
+        result = function(call, arguments)
     except Cancelled:
         result = ToolResult(status="refused", summary="cancelled; nothing was written")
     result.notes[:0] = recovered
@@ -379,13 +369,13 @@ class AgentServer:
     async def _call_tool(
         self, context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        """Run a tool in a worker's thread. A cancelled call ends within a pass of the model; one
-        that waits for its turn never starts."""
+        """Run a tool in a worker's thread; one that is cancelled ends within a pass."""
         stop = threading.Event()
         if params.name not in TOOLS:
             raise MCPError(types.INVALID_PARAMS, f"unknown tool {harmless(params.name[:100])}")
         try:
-            arguments = TOOLS[params.name].arguments.model_validate(params.arguments or {})
+            _, kind = TOOLS[params.name]
+            arguments = kind.model_validate(params.arguments or {})
             workspace = await self._workspace(context, params)
             if isinstance(workspace, types.InputRequiredResult):
                 return workspace
@@ -418,8 +408,7 @@ class AgentServer:
     async def _workspace(
         self, context: Context, params: types.CallToolRequestParams
     ) -> Workspace | types.InputRequiredResult:
-        """The roots that the client has now. Since protocol 2026-07-28 a client names them in a
-        second request of the same call; before, it answers a request of ours."""
+        """The client's roots: since protocol 2026-07-28 it names them in a second request."""
         session = context.session
         if session.client_capabilities is None or session.client_capabilities.roots is None:
             return Workspace.of_process(self._folder)
@@ -439,14 +428,14 @@ async def _list_tools(_: Context, __: object) -> types.ListToolsResult:
     tools = [
         types.Tool(
             name=name,
-            description=" ".join((tool.function.__doc__ or "").split()),
-            input_schema=schema_of(tool.arguments),
+            description=" ".join((function.__doc__ or "").split()),
+            input_schema=schema_of(arguments),
             output_schema=schema_of(ToolResult),
             annotations=types.ToolAnnotations(
-                read_only_hint=not tool.writes, destructive_hint=False, open_world_hint=False
+                read_only_hint=function in READ_ONLY, destructive_hint=False, open_world_hint=False
             ),
         )
-        for name, tool in TOOLS.items()
+        for name, (function, arguments) in TOOLS.items()
     ]
     return types.ListToolsResult(tools=tools)
 

@@ -109,8 +109,7 @@ class Drafting:
         self.written = 0  # ids of the answer that were committed
 
     def propose(self, most: int, ratio: float, share: float = math.inf) -> list[int]:
-        """The ids worth offering, at most `most`; a step costs `ratio` ids besides its own, and
-        `share` seconds of it are this request's."""
+        """The ids worth offering; a step costs `ratio` ids more, `share` seconds of it ours."""
         self._budget.set_share(share)
         if ratio != self._ratio:
             self._widths.set_curve(_line(ratio))
@@ -177,10 +176,8 @@ def _line(ratio: float) -> Curve:
 
 
 class Steps:
-    """Seconds of a server's step of n ids, measured while it serves: `start + each * n`.
-
-    A step is one forward pass over all requests. The line goes through the medians of recent steps
-    of each size. At first, a step costs as much as forty ids more."""
+    """Seconds of a server's step of n ids: `start + each * n`, a line through the medians of recent
+    steps of each size. At first, a step costs as much as forty ids more."""
 
     def __init__(self) -> None:
         self.start, self.each = 40.0, 1.0
@@ -203,8 +200,7 @@ class Steps:
         return self._count > 0
 
     def _fit(self) -> None:
-        """The line through the medians, by least squares of relative errors. One size alone does
-        not say what an id costs: the last line is scaled to it."""
+        """The line through the medians, by relative errors; of one size, the last line scaled."""
         import numpy as np
 
         medians = [np.median(list(recent), axis=0) for recent in self._recent.values()]
@@ -238,8 +234,7 @@ class Steps:
 
 
 def joined(predictions: Sequence[Sequence[int]], most: int) -> list[int]:
-    """Several predictions as the one list of ids that a request can hold: MAX_PREDICTIONS at most,
-    each cut where no answer can reach."""
+    """Several predictions as one list of ids, each cut where no answer can reach."""
     results: list[int] = []
     for ids in predictions[:MAX_PREDICTIONS]:
         results += [*([NEXT] if results else []), *ids[:most]]
@@ -258,22 +253,17 @@ def parted(ids: Iterable[int], most: int) -> list[list[int]]:
 
 
 def served_tokenizer(model: str) -> Tokenizer | None:
-    """The tokenizer of a folder or hub id; None where there is no `tokenizer.json` to be read. It
-    loads no transformers."""
+    """The tokenizer of a folder or hub id; None without a readable `tokenizer.json`."""
     from specedit.models.store import ModelFiles
     from specedit.models.vocabulary import load_tokenizer
 
+    folder = Path(model)
     try:
-        return load_tokenizer(ModelFiles(model, _folder(model), "folder"))
+        if not folder.is_dir():
+            from huggingface_hub import hf_hub_download
+
+            folder = Path(hf_hub_download(model, "tokenizer.json", local_files_only=True)).parent
+        return load_tokenizer(ModelFiles(model, folder, "folder"))
     except (SpeceditError, OSError, ValueError, KeyError) as problem:
         log.warning("specedit: no tokenizer for %s: %s", model, problem)
         return None
-
-
-def _folder(model: str) -> Path:
-    path = Path(model)
-    if path.is_dir():
-        return path
-    from huggingface_hub import hf_hub_download
-
-    return Path(hf_hub_download(model, "tokenizer.json", local_files_only=True)).parent

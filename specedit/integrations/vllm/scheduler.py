@@ -100,11 +100,8 @@ class PredictedScheduler(Scheduler):
 
     def _decodes(self, request: Any) -> bool:
         """Whether its prompt and its answer without the last id are in the cache."""
-        return (
-            request.num_output_tokens > 0
-            and request.num_output_placeholders == 0
-            and request.num_tokens == request.num_computed_tokens + 1
-        )
+        answers = request.num_output_tokens > 0 and request.num_output_placeholders == 0
+        return answers and request.num_tokens == request.num_computed_tokens + 1
 
     def _state(self, request: Any) -> Drafting | None:
         if not hasattr(request, STATE):

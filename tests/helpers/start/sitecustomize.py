@@ -44,7 +44,7 @@ def patch_resolve(resolve: Any) -> None:
     def present(model: str, root: Path, report: Any) -> Any:
         script = os.environ.get(VARIABLE)
         if script and (model in ("scripted", script) or resolve.catalogue.find(model)):
-            return resolve.ModelFiles("scripted", Path(script), "gguf")
+            return resolve.store.ModelFiles("scripted", Path(script), "gguf")
         return real(model, root, report)
 
     resolve._present = present

@@ -1,9 +1,8 @@
 """The compiled kernels: their call interface, and the library and variant of this machine.
 
-The structures and signatures are those of specedit.h. The variant that is used is the best one that
-passed the self-check, or the one that `SPECEDIT_KERNEL` names. The check runs once, in a process of
-its own (sources.py), and its result is kept in the store: a variant that differs from plain C in a
-bit, or crashes, is excluded before it is used.
+The structures and signatures are those of specedit.h. The best variant that passed the self-check
+is used, or the one that `SPECEDIT_KERNEL` names. The check runs once, in a process of its own
+(sources.py): a variant that differs from plain C in a bit, or crashes, is excluded.
 """
 
 from __future__ import annotations
@@ -361,29 +360,22 @@ def _run(library: Path, without: list[str]) -> tuple[list[dict[str, str]], str]:
     except OSError as error:
         return [], f"the self-check cannot be run: {error}"
     lines = []
-    for line in done.stdout.splitlines():
-        try:
+    with contextlib.suppress(ValueError):
+        for line in done.stdout.splitlines():
             lines.append(json.loads(line))
-        except ValueError:
-            break
     return lines, _ending(done.returncode, done.stderr)
 
 
 def _ending(code: int, stderr: str) -> str:
-    if code == 0:
-        return ""
     if code < 0:
-        try:
-            return f"the process ends with {signal.Signals(-code).name}"
-        except ValueError:
-            return f"the process ends with signal {-code}"
+        names = {number.value: number.name for number in signal.Signals}
+        return f"the process ends with {names.get(-code, f'signal {-code}')}"
     last = stderr.strip().splitlines()[-1:] or [""]
-    return f"the process ends with {code:#x} {last[0]}".strip()
+    return f"the process ends with {code:#x} {last[0]}".strip() if code else ""
 
 
 def _key(library: Path) -> str:
-    """These bytes and this processor. Neither the file's place nor its date says what it computes:
-    a new version of the package often has the same library."""
+    """These bytes and this processor, wherever the file lies."""
     code = hashlib.sha256(library.read_bytes()).hexdigest()[:32]
     known = [f"{platform.system()} {platform.release()} {platform.machine()}"]
     named = ("model name", "flags", "Features", "CPU part", "CPU implementer")

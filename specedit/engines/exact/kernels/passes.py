@@ -36,7 +36,6 @@ from specedit.engines.exact.weights import (
     up_to,
 )
 from specedit.errors import ModelError
-from specedit.models.architecture import Architecture
 from specedit.models.head_file import Heads
 
 LONG_PASS_S = 0.1  # seconds of a pass that is followed while it runs, and between two looks
@@ -93,11 +92,9 @@ class KernelPasses:
     def read(
         self, ids: Sequence[int], cache: KernelCache, states: Any = None, before: Any = None
     ) -> None:
-        """Feed ids after what the cache holds, without computing logits.
-
-        `states`, any writable buffer, receives the rows after the last norm: `config.hidden`
-        float32 for each id. An MTP layer takes such rows, those `before` each id.
-        """
+        """Feed ids after what the cache holds, without computing logits. `states`, any writable
+        buffer, receives the rows after the last norm: `config.hidden` float32 for each id. An MTP
+        layer takes such rows, those `before` each id."""
         for _ in self.read_in_steps(ids, cache, states, before):
             pass
 
@@ -123,13 +120,9 @@ class KernelPasses:
     ) -> tuple[list[int], list[memoryview] | None]:
         """Feed ids; the largest logit's id after each, and with `rows` all logits, as float32.
 
-        `margins` receives by how much the largest logit of each exceeds the second.
-
-        `states` receives the rows after the last norm, and `before` has rows, as in `read`.
-        With `among`, choices and logits are of those ids alone.
-
-        With `parents` the ids are a tree: id i follows id parents[i], or, where that is -1, what
-        the cache held. `KernelCache.keep` then keeps the accepted path.
+        `margins` receives by how much the largest logit of each exceeds the second, `states` the
+        rows after the last norm, and `before` has rows, as in `read`. With `among`, choices and
+        logits are of those ids alone. With `parents` the ids are a tree (`engines.base`).
         """
         width = len(ids)
         vocabulary = self.config.vocabulary if among is None else len(among.ids)
@@ -175,7 +168,7 @@ class KernelPasses:
 
     def outputs(self, most: int) -> OutputSubset:
         """A subset of the output layer for at most so many ids, for `choose`."""
-        return OutputSubset(self.config, self.output_rows, most)
+        return OutputSubset(self, most)
 
     def output_rows(
         self, ids: Sequence[int], at: int, capacity: int, panels: Any, scales: Any, offsets: Any
@@ -390,25 +383,19 @@ def check(code: int) -> None:
 
 
 def free_with(owner: object, free: Callable[[Any], None], handle: Any) -> None:
-    """Free what the library allocated when its owner is collected, but not at exit.
-
-    A daemon thread may still be in a pass then, and the system frees everything.
-    """
+    """Free an owner's memory, but not at exit: a daemon thread may be in a pass."""
     weakref.finalize(owner, free, handle).atexit = False
-
-
-Gather = Callable[..., Any]  # `KernelPasses.output_rows`
 
 
 class OutputSubset:
     """The rows of the ids in `ids`, in that order; at most `most` of them."""
 
-    def __init__(self, config: Architecture, gather: Gather, most: int) -> None:
+    def __init__(self, passes: KernelPasses, most: int) -> None:
         self.ids: list[int] = []
         self.places: dict[int, int] = {}  # of each id
-        self._gather = gather
-        self._hidden = Geometry.of(config).hidden
-        self._most = up_to(min(most, config.vocabulary), LANES)
+        self._passes = passes
+        self._hidden = Geometry.of(passes.config).hidden
+        self._most = up_to(min(most, passes.config.vocabulary), LANES)
         buffer = (c_int8 * (self._most * self._hidden + 64))()
         start = -ctypes.addressof(buffer) % 64  # panels are aligned as the model's own
         panels = (c_int8 * (self._most * self._hidden)).from_buffer(buffer, start)
@@ -419,7 +406,7 @@ class OutputSubset:
         new = [id for id in dict.fromkeys(ids) if id not in self.places]
         del new[self._most - len(self.ids) :]
         if new:
-            self._gather(new, len(self.ids), self._most, *self._arrays)
+            self._passes.output_rows(new, len(self.ids), self._most, *self._arrays)
             self.places.update(zip(new, range(len(self.ids), self._most), strict=False))
             self.ids += new
 
