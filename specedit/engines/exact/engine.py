@@ -97,7 +97,7 @@ class ExactEngine:
         while (at := self.length) < len(wanted):
             chunk, states = self._next(wanted), None
             if self._watching and self.passes.mtp and at + len(chunk) == len(wanted):
-                states = bytearray(4 * self._info.hidden * len(chunk))
+                states = bytearray(4 * self.info.hidden * len(chunk))
                 self.tail = prompt[at + 1 :], states
             for share in self.passes.read_in_steps(chunk, self.cache, states):
                 done = at + int(share * len(chunk))
