@@ -38,12 +38,14 @@ def expected_curve(settings: Settings) -> Curve | None:
     entry = catalogue.find(settings.model)
     if entry is None:
         return None
+    weights = "int4" if settings.weights == "int4" else "int8"
     if entry.sha256:
         known = cost.curves(store_path() / cost.CURVES_FILE)
-        own = [points for key, points in known.items() if key.startswith(entry.sha256)]
+        begin = f"{entry.sha256} exact {weights},"
+        own = [points for key, points in known.items() if key.startswith(begin)]
         if own:
             return Curve.of(own[-1])
-    return predicted_curve(entry, "int4" if settings.weights == "int4" else "int8")[0]
+    return predicted_curve(entry, weights)[0]
 
 
 def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:

@@ -9,10 +9,13 @@ import pytest
 from command_line import at_a_terminal
 
 from specedit.cli import run_command
+from specedit.decode import cost
 from specedit.decode.cost import TYPICAL, Curve
 from specedit.edit.job import Job, plan_edit
 from specedit.files.source import Source
 from specedit.inference import estimate
+from specedit.models import catalogue
+from specedit.models.store import store_path
 from specedit.settings import Settings
 
 Script = Callable[..., Path]
@@ -39,6 +42,20 @@ def test_the_estimate_grows_with_the_file_and_the_cost_of_a_pass():
 @pytest.mark.parametrize("setting", [{"server": "http://x"}, {"device": "cuda"}, {"model": "./m"}])
 def test_nothing_is_estimated_for_what_is_not_known(setting):
     assert estimate.run_seconds(job("x = 1\n"), (), replace(Settings(), **setting)) is None
+
+
+@pytest.mark.parametrize(("weights", "times"), [("int8", 1), ("auto", 1), ("int4", 3)])
+def test_the_estimate_is_that_of_the_weights_in_use(weights, times):
+    entry = catalogue.find("qwen2.5-coder-1.5b")
+    assert entry is not None
+    for kind, factor in (("int8", 1), ("int4", 3)):
+        curve = Curve.of((width, factor * seconds) for width, seconds in TYPICAL.points)
+        key = f"{entry.sha256} exact {kind}, balanced, avx2 cpu 2"
+        cost.save(store_path() / cost.CURVES_FILE, key, curve)
+    settings = replace(Settings(), weights=weights, model=entry.name)
+    plain = job("x = 1\n" * 100)
+    seconds, _ = estimate.run_seconds(plain, (), settings) or (0.0, 0.0)
+    assert seconds == pytest.approx(times * estimate.expected_seconds(plain, TYPICAL))
 
 
 @pytest.fixture
