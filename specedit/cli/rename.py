@@ -99,25 +99,21 @@ def rename(
     plan = _plan(names, wanted, old, new, line, settings)
     if dry_list:
         return _list_places(targets, plan.planner, settings)
-    nothing = "; nothing was written"
-    if plan.several and not targets.confirmed:
-        if settings.json:
-            return _refuse_in_json(targets, plan, SEVERAL, f"{plan.several}{nothing}")
-        hint = (
-            "--yes renames all of them; Class.member, module.function or FILE --line N names one."
-        )
-        question = f"Rename the {plan.size}?"
-        _confirm(targets, plan.several, question, refusal=f"{plan.several}{nothing}", hint=hint)
+    previews = settings.check or settings.diff
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed)
+    if plan.several and asks and not settings.json:
+        _confirm(plan.several, f"Rename the {plan.size}?")
     if plan.left and not incomplete:
         if settings.json:
-            text = _left_text(plan.left, verbose=True, end=nothing)
-            return _refuse_in_json(targets, plan, "incomplete", text)
+            return _refuse_in_json(targets, plan)
         left = partial(_left_text, plan.left, verbose=settings.verbose)
-        hint = (
-            f"specedit rename {old} {new} --dry-list shows them; --incomplete renames {plan.size}."
-        )
-        question = f"Rename the {plan.size}, and leave these as they are?"
-        _confirm(targets, left(), question, refusal=left(end=nothing), hint=hint)
+        if not asks:
+            raise UsageError(
+                left(end="; nothing was written"),
+                hint=f"specedit rename {old} {new} --dry-list shows them; "
+                f"--incomplete renames {plan.size}.",
+            )
+        _confirm(left(), f"Rename the {plan.size}, and leave these as they are?")
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
     wish = Wish(f"{old} to {new}")
@@ -254,23 +250,19 @@ def _left_text(left: Sequence[UseLeft], *, verbose: bool = False, end: str = "")
     return "\n  ".join([f"{uses}{end}:", *shown, *more])
 
 
-def _confirm(
-    targets: ResolvedTargets, doubt: str, question: str, *, refusal: str, hint: str
-) -> None:
-    """Ask about a doubt; an error without a terminal, or after no."""
+def _confirm(doubt: str, question: str) -> None:
+    """Ask about a doubt; an error after no."""
     from specedit.cli.targets import confirmed
 
-    previews = targets.settings.check or targets.settings.diff
-    if not (sys.stdin.isatty() and sys.stderr.isatty()) or previews or targets.confirmed:
-        raise UsageError(refusal, hint=hint)
     say(doubt)
     if not confirmed(question):
         raise UsageError("Cancelled; nothing was changed.")
 
 
-def _refuse_in_json(targets: ResolvedTargets, plan: _Plan, kind: str, text: str) -> int:
-    """Print the report of a rename that is refused."""
-    why = Finding(kind, text, refuses=True)
+def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
+    """Print the report of a rename that is refused because it would be incomplete."""
+    text = _left_text(plan.left, verbose=True, end="; nothing was written")
+    why = Finding("incomplete", text, refuses=True)
     return _put_report(
         replace(edit, status="refused").noting(why) if edit.changed else edit
         for edit in _edits_by_rule(targets, plan.planner)
