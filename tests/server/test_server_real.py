@@ -43,7 +43,7 @@ def answer(backend: ServerBackend | LocalBackend, asked: Plan) -> Answer:
 
 
 def test_a_second_instruction_reads_the_file_from_the_cache(server):
-    first = answer(server, plan("Rename add_argument to add_option."))
+    first = answer(server, plan("Shorten every docstring to one line."))
     part = plan("Say what an empty file is for.", lines=20)  # begins as the long one does
     other = answer(server, part)
     second = plan("Give every function a docstring.")
@@ -57,7 +57,7 @@ def test_a_second_instruction_reads_the_file_from_the_cache(server):
 
 
 def test_the_server_answers_as_this_process_does(server):
-    asked = plan("Rename add_argument to add_option.", lines=12, tokens=60)
+    asked = plan("Shorten every docstring to one line.", lines=12, tokens=60)
     there, local = answer(server, asked), LocalBackend(SETTINGS)
     here = answer(local, asked)
     local.close()
@@ -65,6 +65,6 @@ def test_the_server_answers_as_this_process_does(server):
 
 
 def test_the_first_text_comes_with_the_first_pass(server):
-    events = events_of(server, plan("Rename add_argument to add_option.", lines=12))
+    events = events_of(server, plan("Shorten every docstring to one line.", lines=12))
     first = next(e for e in events if isinstance(e, Written))
     assert first.pieces and len(first.pieces) == len(first.chunk.tokens)
