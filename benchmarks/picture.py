@@ -19,14 +19,14 @@ from rich.console import Console
 from rich.text import Text
 
 SOURCE = Path(__file__).parents[1] / "fixtures" / "user" / "before.cs"
-WORDS = ("rename", "Username", "Email", "User.cs")
+WORDS = ("rename", "Username", "Email", "User.cs", "-v")
 COLUMNS = 84  # more are too small to read at the width of a README
 
 
 def main(picture: str) -> None:
     terminal = {"FORCE_COLOR": "1", "COLUMNS": str(COLUMNS), "TERM": "xterm-256color"}
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(SOURCE, Path(folder, WORDS[-1]))
+        shutil.copy(SOURCE, Path(folder, WORDS[3]))
         done = subprocess.run(
             [sys.executable, "-m", "specedit", *WORDS, "--server", "off"],
             cwd=folder,
