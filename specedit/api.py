@@ -100,7 +100,7 @@ class Editor:
         return self._run(file, partial(plan_apply, parts=parts, settings=self.settings), None)
 
     def write(self, edit: Edit) -> Edit:
-        """Write an edit to its file, which must not have changed; `specedit undo` knows it."""
+        """Write an edit to its file, which must not have changed; `specedit undo` takes it back."""
         source = sources.read(edit.path)
         if source.data != edit.before:
             raise InputError(

@@ -1,7 +1,6 @@
 """The real 0.5B model, end to end: the guarantees on real text, and the example of README."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import interruptible
+from command_line import child_at_a_terminal
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_home")]
 
@@ -64,21 +63,11 @@ def test_a_hostile_prediction_changes_nothing_but_the_time(specedit, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
 def test_ctrl_c_ends_a_long_pass_at_once(tmp_path):
-    import pty
-
     file = tmp_path / "a.py"
     file.write_text("".join(f"def f{n}(price):\n    return price * {n}\n\n\n" for n in range(40)))
-    ours, theirs = pty.openpty()
     words = ("edit", "Double it", str(file), "--whole", "--yes")
-    child = subprocess.Popen(
-        [sys.executable, "-m", "specedit", *words],
-        env={**os.environ, "SPECEDIT_KERNEL": "reference", "TERM": "xterm"},  # a pass takes long
-        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),  # type: ignore[call-overload]
-        preexec_fn=interruptible,
-    )
-    shown = b""
-    while b"reading" not in shown:
-        shown += os.read(ours, 1 << 16)
+    slow = {"SPECEDIT_KERNEL": "reference", "TERM": "xterm"}  # a pass takes long
+    child, _ = child_at_a_terminal(*words, until=b"reading", **slow)
     time.sleep(1)
     child.send_signal(signal.SIGINT)
     interrupted = time.monotonic()

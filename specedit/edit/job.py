@@ -17,12 +17,7 @@ from specedit.edit.backend import Plan
 from specedit.edit.regions.together import Group, OpenRegion, all_shown, groups_of
 from specedit.edit.report import Check, Checked, checks_of, guarded
 from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
-from specedit.edit.without_model import (
-    check_value,
-    is_question,
-    local_rename,
-    text_replacement,
-)
+from specedit.edit.without_model import check_value, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
 from specedit.files.git import beyond

@@ -104,10 +104,10 @@ def run_command(
     seconds = time.monotonic() - started
     if child.returncode == 0 and not problem:
         return CommandResult(0, seconds=seconds)
-    told, text, failed = read(output.text(), folder)
-    line = told or f"exit code {child.returncode}"
+    summary, text, failed = read(output.text(), folder)
+    line = summary or f"exit code {child.returncode}"
     if problem:
-        line = f"{problem}; its last line: {told}" if told else problem
+        line = f"{problem}; its last line: {summary}" if summary else problem
     text = "\n".join(filter(None, (problem, text or line)))
     return CommandResult(None if problem else child.returncode, line, failed, seconds, text)
 

@@ -4,14 +4,12 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import at_a_terminal, interruptible
+from command_line import at_a_terminal, child_at_a_terminal
 
 pty = pytest.importorskip("pty")
 Script = Callable[..., Path]
@@ -150,15 +148,7 @@ def test_a_letter_means_the_same_at_both_questions(file, script):
 
 def test_after_ctrl_c_at_a_question_the_message_has_a_line_of_its_own(file, script):
     doubtful(script)
-    ours, theirs = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "specedit", "edit", WISH, "a.py"],
-        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),  # type: ignore[call-overload]
-        preexec_fn=interruptible,
-    )
-    shown = b""
-    while b"Write it?" not in shown:
-        shown += os.read(ours, 1 << 16)
+    child, ours = child_at_a_terminal("edit", WISH, "a.py", until=b"Write it?")
     time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     assert child.wait(60) == 130 and os.read(ours, 1 << 16).startswith(b"\r\n")

@@ -131,6 +131,26 @@ def at_a_terminal(typed: bytes, *arguments: str | Path, cwd: Path | None = None)
     return code, shown.decode("utf-8", "replace")
 
 
+def child_at_a_terminal(
+    *arguments: str, until: bytes, **environment: str
+) -> tuple["subprocess.Popen[bytes]", int]:
+    """A process of its own whose streams are a terminal, once that shows `until`; and the
+    terminal's other end. Ctrl-C reaches it as SIGINT."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "specedit", *arguments],
+        env={**os.environ, **environment},
+        **dict.fromkeys(("stdin", "stdout", "stderr"), theirs),  # type: ignore[call-overload]
+        preexec_fn=interruptible,
+    )
+    shown = b""
+    while until not in shown:
+        shown += os.read(ours, 1 << 16)
+    return child, ours
+
+
 def in_its_own_process(
     *arguments: str | Path,
     stdin: bytes = b"",

@@ -260,7 +260,7 @@ def _tensor(
 
 
 def _fill_buffers(model: Any, numbers: Architecture) -> None:
-    """Compute RoPE tables, which are no file's; Llama 3's factors are a GGUF file's tensor."""
+    """Compute RoPE tables, which no file holds; Llama 3's factors are a tensor of a GGUF file."""
     for module in model.modules():
         if hasattr(module, "inv_freq") and module.inv_freq.is_meta:
             fresh = type(module)(module.config)
