@@ -2,10 +2,8 @@
 
 import json
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from command_line import child_at_a_terminal
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_home")]
 
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 USER = Path(__file__).parent.parent / "fixtures" / "user"
 
 

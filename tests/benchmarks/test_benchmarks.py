@@ -5,13 +5,11 @@ import math
 import random
 import socket
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from endpoint import listening
 from replaying import WORDS
 from warm_server import Running, running
 
@@ -19,10 +17,8 @@ from benchmarks import card, common, load, peers, quality, sandbox
 from benchmarks.rename import cases as renames
 from benchmarks.speed import compare
 from benchmarks.speed.cases import Case
-from specedit.errors import InputError, ServerError
 from specedit.settings import Settings
 
-Script = Callable[..., Path]
 TESTS = "def check():\n    assert one() == 2\n"
 BEFORE, RIGHT = "def one():\n    return 1\n", "def one():\n    return 2\n"
 CASE = {"id": "c", "filename": "main.py", "instruction": "Return 2.", "before": BEFORE}
@@ -49,17 +45,6 @@ for number in range(64):
         pass
 os._exit(0)
 """
-STAYS = """
-import os, time
-if os.fork() == 0:
-    os.setsid()
-    for number in range(1000):
-        time.sleep(0.01)
-        with open({path!r}, "a") as file:
-            file.write("x")
-while not os.path.exists({path!r}):
-    time.sleep(0.01)
-"""
 
 
 @pytest.mark.parametrize(
@@ -81,16 +66,6 @@ def test_a_program_runs_within_limits(text, reason):
     assert reason in verdict.reason
 
 
-def test_what_a_program_leaves_behind_ends_with_it(tmp_path):
-    if "--pid" not in (sandbox.isolation() or ()):
-        pytest.skip("this system does not let a user isolate processes")
-    path = tmp_path / "alive"
-    sandbox.run(STAYS.format(path=str(path)))
-    size = path.stat().st_size
-    time.sleep(0.2)  # as long as 20 signs of life
-    assert path.stat().st_size == size
-
-
 def test_a_program_sees_neither_our_folder_nor_our_variables(monkeypatch):
     monkeypatch.setenv("OUR_SECRET", "x")
     here = str(Path.cwd())
@@ -104,11 +79,6 @@ def test_a_program_has_no_network():
         address = ("127.0.0.1", server.getsockname()[1])
         verdict = sandbox.run(f"import socket\nsocket.create_connection({address})")
     assert not verdict.passed and "Network is unreachable" in verdict.reason
-
-
-def test_code_stands_where_its_context_says():
-    assert sandbox.program("x = 1", "T", "a\n{{Code}}\nb") == "a\nx = 1\nb\n\nT\n\ncheck()\n"
-    assert sandbox.program("x = 1", "T") == "\nx = 1\n\nT\n\ncheck()\n"
 
 
 # -- edits -----------------------------------------------------------------------------------------
@@ -191,11 +161,6 @@ def test_renames_are_counted_in_every_way(script, tmp_path, monkeypatch, capsys)
     assert last == ["all", "2", "0", "1", "1", "0", "1", "1", "0"]
 
 
-def test_a_record_that_is_not_a_rename_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"renames.jsonl:1: .*language"):
-        renames.load(written(tmp_path / "renames.jsonl", {"id": "a"}))
-
-
 # -- servers under load ----------------------------------------------------------------------------
 
 CASES = [
@@ -226,16 +191,6 @@ def test_a_server_is_measured_with_predictions_and_without(server):
     assert len({row["tokens"] for row in rows}) == 1 and not any(row["failed"] for row in rows)
     assert 0 < rows[1]["steps"] < rows[0]["steps"]
     assert all(row["p95_s"] >= row["p50_s"] >= row["first_s"] > 0 for row in rows)
-
-
-def test_a_server_that_refuses_is_reported():
-    with listening() as endpoint:
-        endpoint.status, endpoint.answer = 400, b'{"error": "no"}'
-        with pytest.raises(ServerError, match=r"refused \(400\)"):
-            list(load.levels(loads(endpoint.url, 1), (1,), (False,)))
-        url = endpoint.url
-    with pytest.raises(ServerError, match="does not answer"):
-        load.Server.of(url).model()
 
 
 # -- agreement with bf16 ---------------------------------------------------------------------------

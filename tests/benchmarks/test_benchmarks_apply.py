@@ -10,7 +10,7 @@ from case_files import rows
 from benchmarks.apply import __main__ as script_module
 from benchmarks.apply import tools
 from benchmarks.apply.cases import FORMS, Case, cases
-from benchmarks.apply.readings import determined, places
+from benchmarks.apply.readings import determined
 from benchmarks.apply.record import Record, record_of, records
 from benchmarks.apply.snippets import ELISIONS
 
@@ -108,11 +108,6 @@ TWICE = ["a", "{", "x", "}", "b", "{", "y", "}", "c"]
 @rows("part first last holds")
 def test_a_part_determines_its_range_when_one_reading_changes_least(part, first, last, holds):
     assert determined(part, TWICE, first, last) is holds
-
-
-def test_a_wildcard_matches_every_line():
-    assert places(["{", "x", "}"], TWICE) == [1]
-    assert places(["{", "x", "}"], TWICE, wildcard=1) == [1, 5]
 
 
 @rows("before after usable")

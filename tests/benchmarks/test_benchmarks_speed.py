@@ -15,11 +15,10 @@ from benchmarks import replay
 from benchmarks.replay import CURVES, curve_of
 from benchmarks.speed import __main__ as speed
 from benchmarks.speed import compare
-from benchmarks.speed.cases import KINDS, generated, read_cases
+from benchmarks.speed.cases import KINDS, generated
 from benchmarks.speed.peers import PLAIN
 from benchmarks.speed.peers.own import Own
 from specedit.edit.backend import unreported
-from specedit.errors import InputError, UsageError
 from specedit.files.source import Source
 from specedit.inference.loading import load
 from specedit.settings import Settings
@@ -58,24 +57,6 @@ def test_a_generated_file_has_its_length_and_parses(kind):
             assert trees.errors(source.text, source.language) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (b"", "no case"),
-        (b"{", "1: not JSON"),
-        (b"[]", "object"),
-        (b'{"before": "x"}', "after"),
-        (b'{"before": 3, "after": "x"}', "before"),
-        (b"\xff\xfe\n", "not UTF-8"),
-    ],
-    ids=["empty", "not JSON", "not an object", "no after", "a number", "not UTF-8"],
-)
-def test_an_error_of_a_case_names_its_line(tmp_path, text, message):
-    (tmp_path / "cases").write_bytes(text)
-    with pytest.raises(InputError, match=message):
-        read_cases(tmp_path / "cases", "after")
-
-
 def test_a_dictated_answer_is_written_whatever_the_model_would_say():
     own, model = Own(load(Settings(), unreported)), WORDS
     (case,) = generated(["line"], [30])
@@ -110,15 +91,6 @@ def test_drafters_write_the_same(case, tmp_path):
 def test_the_engine_table_has_a_pass_by_its_width():
     result = json.loads(run(speed, "--engine-table", "--json").stdout)
     assert [point["width"] for point in result["widths"]["scripted"]][:3] == [1, 2, 4]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["--drafters", "--cost"], ["--lines", "0"], ["--lines", "many"], ["--kinds", "cobol"]],
-    ids=" ".join,
-)
-def test_what_cannot_be_measured_is_refused(words):
-    assert isinstance(run(speed, *words).exception, UsageError)
 
 
 @pytest.mark.parametrize("curve", CURVES)

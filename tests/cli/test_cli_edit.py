@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -12,9 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import at_a_terminal, interruptible
+from command_line import interruptible
 
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 Script = Callable[..., Path]
 
 BEFORE = b"class User:\n    name = 1\n"
@@ -59,22 +57,6 @@ def test_a_file_and_words_that_are_swapped_are_told_apart(specedit, file, name):
     assert done.returncode == 2 and b"no such file" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "option", "owners"),
-    [
-        ("undo", "--test=true", "edit, refine, rename and apply"),
-        ("undo", "--selected=x", "edit"),
-        ("apply", "--tries=2", "edit, refine and rename"),
-    ],
-)
-def test_an_option_of_another_command_is_named_with_its_command(
-    specedit, file, command, option, owners
-):
-    done = specedit(command, "What is it?", file, option)
-    assert done.returncode == 2
-    assert f"{option.partition('=')[0]}: it is an option of {owners}.".encode() in done.stderr
-
-
 @pytest.mark.parametrize("place", ["In User.totl, ", "in the method totl(): ", "In `totl`, "])
 def test_a_definition_that_is_not_there_fails_before_the_model_runs(
     specedit, tmp_path, script, place
@@ -94,22 +76,6 @@ def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(specedit, file, 
     assert done.returncode == 1 and file.read_bytes() == BEFORE
     assert b"the model found nothing to change in" in done.stderr
     assert b"name the place in the instruction" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("instruction", "flags"),
-    [("In escapeHtml, escape", ()), ("Escape", ("--symbol", "escapeHtml"))],
-    ids=["words", "flag"],
-)
-def test_a_place_that_was_named_is_not_asked_for_again(
-    specedit, tmp_path, script, instruction, flags
-):
-    file = tmp_path / "page.js"
-    file.write_text("function escapeHtml(text) {\n  return text;\n}\n\nlet page = 1;\n")
-    script(replace=[])
-    done = specedit("edit", instruction, file, *flags)
-    assert done.returncode == 1 and b"name the place" not in done.stderr
-    assert b"nothing to change in escapeHtml; say what to write" in done.stderr
 
 
 def test_a_filter_that_changes_nothing_is_1_and_returns_its_input(specedit, script):
@@ -295,45 +261,6 @@ def test_bad_input_is_named_and_nothing_is_lost(specedit, tmp_path, name, says):
     assert before is None or place.read_bytes() == before
 
 
-def test_one_failure_leaves_the_others_done(specedit, file):
-    done = specedit("edit", "x", file.with_name("missing.py"), file)
-    assert done.returncode == 2
-    assert file.read_bytes() == AFTER
-
-
-@pytest.mark.parametrize(
-    ("part", "says"),
-    [
-        (["--lines", "1:3"], "has lines 1:2; --lines 1:3 is not a part of it"),
-        (["--selected", "seen = 2"], "The selected text is not in the file"),
-        (["--symbol", "User.seen"], "defines no User.seen"),
-    ],
-    ids=lambda value: value[0],
-)
-def test_a_part_that_one_file_has_not_leaves_the_others_done(specedit, file, part, says):
-    text = "class User:\n    name = 1\n    seen = 2\n    def seen(self): return self.name\n"
-    for name in ("a.py", "c.py"):
-        file.with_name(name).write_text(text)
-    done = specedit(
-        "edit",
-        "x",
-        "a.py",
-        "user.py",
-        "c.py",
-        "--json",
-        "--allow",
-        "removal",
-        *part,
-        cwd=file.parent,
-    )
-    assert done.returncode == 2
-    result = json.loads(done.stdout)["files"]
-    assert result[1]["status"] == "failed"
-    assert result[1]["problems"][0].startswith(says)
-    assert result[0]["status"] == result[2]["status"] != "failed"
-    assert f"user.py: {says}" in done.stderr.decode()
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -431,49 +358,27 @@ def test_config_says_where_each_value_came_from(specedit, tmp_path):
     assert result == {"value": 7, "from": origin, "kind": "open"}
 
 
+COMPLETED = {
+    "specedit doct": b"doctor",
+    "specedit edit --dif": b"--diff",
+    "specedit model sug": b"suggest",
+}
+
+
 def test_shells_get_their_completion(process):
     for shell in ("bash", "zsh", "fish"):
         env = {"_SPECEDIT_COMPLETE": f"source_{shell}"}
         assert b"specedit" in process(env=env).stdout
+    for typed, wanted in COMPLETED.items():
+        place = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+        env = {"_SPECEDIT_COMPLETE": "complete_bash", **place}
+        assert process(env=env).stdout.strip() == wanted
 
 
 def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit, file):
     done = specedit("edit", file)
     assert done.returncode == 2
     assert b"The instruction is missing." in done.stderr and b"No file is named" not in done.stderr
-
-
-def test_the_nearest_file_is_named_with_its_folder(specedit, tmp_path):
-    (tmp_path / "shop").mkdir()
-    (tmp_path / "shop" / "invoice.py").write_text("x = 1\n")
-    done = specedit("edit", "x", "shop/invoce.py", cwd=tmp_path)
-    assert str(Path("shop") / "invoice.py").encode() in done.stderr
-
-
-def test_an_unknown_command_is_answered_once(specedit):
-    done = specedit("renam", "a", "b")
-    assert done.returncode == 2 and done.stderr.count(b"Did you mean") == 1
-
-
-def test_a_filter_says_that_it_changed_what_it_gave_out(specedit, file):
-    done = specedit("edit", "rename it", "-", stdin=file.read_bytes())
-    assert done.returncode == 0 and done.stdout != file.read_bytes()
-    assert b"edited" in done.stderr and b"would change" not in done.stderr
-
-
-def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_path, script):
-    script(replace=[["return 1", "return 2"]], rated=True)
-    text = "class Cart:\n    def total(self):\n        kept = 2\n        return 1\n"
-    (tmp_path / "a.py").write_text(text)
-    code, text = at_a_terminal(b"", "edit", "In Cart.total, x", "a.py", cwd=tmp_path)
-    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", text)
-    rows = text.rpartition("line 4 in Cart")
-    assert code == 0 and "●" in rows[0] and "● decoded" not in rows[2]
-    margins = re.findall(r"(?m)^[ \d] [ \d] (.{4}) ", rows[2])
-    assert margins == ["····", "····", "····", "    ", "···●"]  # a removed line has none
-    assert (
-        "% copied" in " ".join(text.split()) and "accepted" not in text and ": passes" not in text
-    )
 
 
 @pytest.mark.parametrize(
@@ -483,9 +388,10 @@ def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_p
         (("edit", "Add one", "a.py", "--frobnicate"), "--frobnicate", "--strict"),
         (("edit", "Add one", "a.py", "--stric"), "--strict", "--tries"),
         (("a.py", "Add one"), 'specedit edit "Add one" a.py', "No such command"),
+        (("Add one", "a.py", "--diff"), 'edit "Add one" a.py --diff', "No such command"),
         (("edit", "Add a class", "empty.py"), "Write its first line", "no text to edit"),
     ],
-    ids=["model", "nonsense option", "near option", "no command", "empty file"],
+    ids=["model", "nonsense option", "near option", "no command", "words first", "empty file"],
 )
 def test_a_hint_names_what_is_near_or_nothing(
     specedit, tmp_path, monkeypatch, words, says, not_said
@@ -496,27 +402,3 @@ def test_a_hint_names_what_is_near_or_nothing(
     done = specedit(*words, cwd=tmp_path)
     assert done.returncode == 2 and says.encode() in done.stderr
     assert not_said.encode() not in done.stderr
-
-
-def test_config_shows_the_usual_settings_and_those_that_are_set(specedit, monkeypatch):
-    rows = specedit("config").stdout.decode().splitlines()
-    assert len(rows) == 11 and rows[1].startswith("model") and "focus" not in rows
-    monkeypatch.setenv("SPECEDIT_FOCUS", "40")
-    assert any(row.startswith("focus") for row in specedit("config").stdout.decode().splitlines())
-    assert specedit("config", "--all").stdout.count(b"\n") > 25
-
-
-@pytest.mark.parametrize(
-    "given",
-    [("a.py", "Add a line", "--diff"), ("Add a line", "a.py", "--diff")],
-    ids=["file first", "words first"],
-)
-def test_a_missing_edit_is_named_with_the_command_to_type(specedit, tmp_path, given):
-    (tmp_path / "a.py").write_text("a = 1\n")
-    done = specedit(*given, cwd=tmp_path)
-    assert done.returncode == 2 and b"The command is missing." in done.stderr
-    assert b'specedit edit "Add a line" a.py --diff' in done.stderr
-
-
-def test_words_of_any_length_are_no_file(specedit, tmp_path):
-    assert b"Traceback" not in specedit("a " * 9_000, cwd=tmp_path).stderr

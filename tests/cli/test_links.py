@@ -1,9 +1,7 @@
 """A link that leads out of a work tree: named, asked about, or refused."""
 
 import os
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,6 @@ from git_repository import Repository
 
 from specedit.errors import InputError
 from specedit.files.git import beyond
-
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 
 
 @pytest.fixture

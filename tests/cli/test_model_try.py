@@ -5,14 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from specedit.edit.trial import SHIPPED, read_cases
 
-Script = Callable[..., Path]
 CASE = {"file": "a.py", "instruction": "In f, return two", "before": "def f():\n    return 1\n"}
 TWO = CASE["before"].replace("1", "2")
 
@@ -89,16 +87,6 @@ def test_a_bad_file_is_refused_with_the_line(line, message, tmp_path, script, in
     done = inside("model", "try", "scripted", "--cases", path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert message in done.stderr.decode()
-
-
-@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"], ids=["missing", "empty", "binary"])
-def test_a_file_without_cases_is_refused(content, tmp_path, script, inside):
-    script()
-    path = tmp_path / "cases.jsonl"
-    if content is not None:
-        path.write_bytes(content)
-    done = inside("model", "try", "scripted", "--cases", path)
-    assert done.returncode == 2 and str(path).encode() in done.stderr
 
 
 def test_a_model_that_is_not_here_is_not_fetched(inside):

@@ -8,20 +8,8 @@ from replaying import CURVE, run, texts
 from scripted_engine import END, WordTokenizer
 
 from specedit.decode import drafters
-from specedit.decode.drafters import learned
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.errors import UsageError
-
-
-@rows("names built")
-def test_build_follows_the_names_in_order(names, built):
-    made = drafters.build(names, prediction=[1, 2], codec=None)
-    assert [drafter.name for drafter in made] == built
-
-
-def test_without_a_prediction_there_is_no_prediction_drafter():
-    made = drafters.build(("prediction", "lookup"), prediction=None, codec=None)
-    assert [drafter.name for drafter in made] == ["lookup"]
 
 
 @rows("names said")
@@ -48,20 +36,6 @@ def test_a_prompt_is_read_as_an_answer_is(prompt, tail):
     for drafter in (whole, bit_by_bit):
         drafter.commit(tail)
     assert whole.propose(20) == bit_by_bit.propose(20)
-
-
-def test_lookup_fills_the_room_there_is():
-    drafter = LookupDrafter()
-    drafter.begin([*range(10, 300), *range(10, 30)])
-    draft = drafter.propose(128)
-    assert draft is not None and list(draft.ids) == list(range(30, 158))
-
-
-def test_lookup_repeats_what_the_answer_said():
-    codec = WordTokenizer()
-    answer = codec.encode("".join(f"self.assert_equal(result[{n}], wanted)\n" for n in range(20)))
-    result = run(answer, None, codec=codec, names=("lookup",))
-    assert result.seconds() < 0.4 * result.plain()
 
 
 def lines(name: str, other: str = "") -> str:
@@ -118,32 +92,3 @@ def test_a_draft_ends_before_a_line_that_the_instruction_names():
 
     assert rejected("Double the timeout.") < 0.5 * rejected("Double it.")
     assert rejected("Double every size.") >= rejected("Double it.")  # in too many lines
-
-
-@rows("instruction pairs")
-def test_renames_are_read_from_an_instruction(instruction, pairs):
-    assert learned.requested_renames(instruction) == [tuple(pair) for pair in pairs]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "pair"),
-    [
-        ("x = username + 1", "x = email + 1", ("username", "email")),
-        ("getUsername()", "getEmail()", ("Username", "Email")),
-        ("a.user_name", "a.email", ("user_name", "email")),
-        ("x = 1", "x = 2", None),
-        ("foo(bar)", "foo(bar, baz)", None),
-        ("ab cd", "ef gh", None),
-    ],
-)
-def test_the_renamed_identifier_is_recognised(old, new, pair):
-    assert learned.renamed(old, new) == pair
-
-
-@rows("text becomes")
-def test_case_variants(text, becomes):
-    for begin, end, word, _ in reversed(
-        list(learned.occurrences(text.encode(), 0, "username", "email"))
-    ):
-        text = text[:begin] + word + text[end:]
-    assert text == becomes

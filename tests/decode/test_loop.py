@@ -45,12 +45,6 @@ def test_an_accepted_id_can_end_the_answer():
     assert done.reason == "stop"
 
 
-@pytest.mark.parametrize("prediction", [None, ANSWER, ANSWER[5:]], ids=["none", "right", "shifted"])
-def test_the_limit_is_a_reason(prediction):
-    result = run(ANSWER, prediction, limit=10)
-    assert (result.tokens, result.done.reason) == (ANSWER[:10], "length")
-
-
 def test_the_window_is_never_exceeded():
     engine = ScriptedEngine(ANSWER, window=20)
     made = drafters.build(["prediction"], prediction=ANSWER, codec=None)

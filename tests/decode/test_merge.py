@@ -14,9 +14,7 @@ from test_model_drafter import Mistaken
 
 from specedit.decode import Draft, drafters
 from specedit.decode.drafters import SmallModel
-from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.tree import MERGED, combined, main_part, merge_drafts
-from specedit.decode.width import DraftBudgets, Widths
 from specedit.engines.base import Choices
 
 
@@ -34,22 +32,6 @@ def ways(draft: Draft) -> dict[tuple[int, ...], float]:
         paths.append((*before, id))
         found[paths[-1]] = found[before] * chance
     return found
-
-
-@pytest.mark.parametrize(
-    ("claims", "expected"),
-    [
-        ([], {}),
-        ([{7: 0.4}], {7: 0.4}),
-        ([{7: 0.4}, {7: 0.9}], {7: 0.9}),
-        ([{7: 0.6}, {8: 0.5}], {7: 0.6, 8: 0.2}),
-        ([{7: 0.6, 9: 0.3}, {9: 0.8}], {7: 0.2, 9: 0.8}),
-        ([{7: 1.0}, {8: 0.9}], {7: 1.0, 8: 0.0}),
-    ],
-    ids=["nothing", "one", "agreed", "of what is left", "the surer makes room", "nothing is left"],
-)
-def test_a_place_has_no_more_chance_than_there_is(claims, expected):
-    assert combined(claims) == pytest.approx(expected)
 
 
 @examples(100)
@@ -80,16 +62,6 @@ def test_one_tree_holds_what_each_of_them_says():
     order = [found[way] for way in found if way]
     assert order == sorted(order, reverse=True), "the likelier first, parents before their children"
     assert [one.proposers[list(one.ids).index(id)] for id in (1, 2, 5)] == [(0, 1), (0,), (1,)]
-
-
-def test_what_a_model_says_of_a_place_is_trusted_first():
-    copied = chain([1, 2], [0.7, 0.9], "prediction")
-    model = Draft([5, 6], [0.8, 0.1], "candidates", parents=[-1, -1], from_model=True)
-    found = ways(merge_drafts([copied, model], [copied.chances, model.chances], 100))
-    assert found[5,] == pytest.approx(0.8)
-    assert found[1,] == pytest.approx(0.07), "else it would crowd out what the model says"
-    unheard = ways(merge_drafts([copied], [copied.chances], 100))
-    assert unheard[1,] == pytest.approx(0.7)
 
 
 def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids():
@@ -148,29 +120,6 @@ def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(size, 
     assert seconds <= 1.05 * len(tokens) * CURVE.seconds(1) + 2 * CURVE.seconds(1)
 
 
-def test_what_is_likely_already_is_not_asked_for():
-    widths = Widths(CURVE)
-    sure = chain([1] * 9, [0.99] * 9, "prediction")
-    doubtful = chain([1] * 9, [0.5] * 9, "prediction")
-    assert widths.budget_for("candidates", 0.02, [sure]) == 0.0
-    assert widths.budget_for("candidates", 0.02, [doubtful]) > 0.0
-    assert widths.budget_for("candidates", 0.02, []) > 0.0
-
-
-def test_one_that_saved_nothing_is_asked_again_only_later():
-    widths = Widths(CURVE)
-    wrong = Draft([9], [0.9], "candidates", from_model=True)
-    asked = 0
-    for _ in range(30):
-        if widths.budget_for("candidates", 0.02, []) > 0:
-            asked += 1
-            widths.charge("candidates", 0.03)
-            widths.learn(wrong, 1, [8], 0.1)
-        else:
-            widths.learn(None, 0, [8], 0.1)
-    assert 0 < asked < 10
-
-
 class Counted(Mistaken):
     """Counts its passes."""
 
@@ -216,26 +165,3 @@ def test_a_guided_small_model_drafts_with_fewer_passes():
         assert tokens == [*answer, *answer, 50]
         passes.append(engine.passes)
     assert passes[1] < 0.8 * passes[0], "the second half has been said before"
-
-
-def test_lookup_says_what_would_follow_ids_that_nobody_committed():
-    drafter = LookupDrafter()
-    drafter.begin([5, 6, 7, 8, 9, 10, 1])
-    before = drafter.propose(4)
-    found = drafter.continue_from([5, 6, 7, 8, 9, 10, 1, 6, 7, 8], 2)
-    assert found is not None
-    assert list(found.ids) == [9, 10]
-    assert drafter.propose(4) == before, "asking changes nothing"
-
-
-def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model():
-    copied = chain([1], [0.6], "prediction")
-    guessed = Draft([1, 5], [0.5, 0.4], "chained", parents=[-1, 0])
-    model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], from_model=True)
-    drafts = [copied, guessed, model]
-    one = merge_drafts(drafts, [draft.chances for draft in drafts], 100)
-    budgets = DraftBudgets()
-    left = {name: budgets.of(name, 1.0).left for name in ("chained", "candidates")}
-    budgets.credit_parts(one, 2, [1, 5, 9], 1.0, 0.1)
-    assert budgets.of("chained", 1.0).left == left["chained"]
-    assert budgets.of("candidates", 1.0).left == pytest.approx(left["candidates"] + 0.9)

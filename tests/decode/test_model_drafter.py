@@ -23,7 +23,6 @@ from specedit.decode.drafters.model_drafter import (
 )
 from specedit.engines.base import GREEDY
 from specedit.engines.exact.engine import open_exact
-from specedit.engines.sampling import likeliest
 from specedit.errors import UsageError
 
 KINDS = {"model": ModelDrafter, "candidates": CandidatesDrafter}
@@ -77,30 +76,6 @@ def test_a_small_model_that_is_mostly_right_settles_several_ids_a_pass(name):
     assert tokens == [*answer, 50]
     assert len(chunks) < 0.4 * len(tokens)
     assert {chunk.source for chunk in chunks} <= {name, "free"}
-
-
-def test_its_cache_follows_what_was_committed():
-    answer = random.Random(2).choices(range(50), k=120)
-    model = small(answer, every=5)
-    engine = ScriptedEngine(answer, end=50, vocabulary=51)
-    drafter = ModelDrafter(model, GREEDY, eager=True)
-    answered(engine, [1, 2, 3], [drafter], limit=300, end=50)
-    again = list(model.engine.begin([1, 2, 3, *answer]))[-1]
-    assert again.reused > 100, "what it read of the answer is still there"
-
-
-def test_it_stops_where_its_own_certainty_ends():
-    answer = random.Random(3).choices(range(50), k=60)
-    lengths = []
-    for sure in (0.35, 0.7, 0.95):
-        drafter = ModelDrafter(small(answer, sure=sure), GREEDY, eager=True)
-        drafter.begin([1])
-        drafter.set_budget(10.0, 0.05, 0.001)
-        draft = drafter.propose(100)
-        assert draft is not None
-        lengths.append(len(draft.ids))
-    assert lengths == sorted(lengths)
-    assert lengths[0] < lengths[-1]
 
 
 def test_it_does_not_read_a_prompt_whose_answer_is_copied():
@@ -166,18 +141,6 @@ def test_the_likelier_stand_before_the_others_and_parents_before_children():
     assert all(parent < at for at, parent in enumerate(parents))
     assert sorted(ids) == [1, 2, 4, 5, 7, 8, 9]
     assert ids[:2] == [7, 1]
-
-
-def test_chances_are_those_of_the_row():
-    import numpy as np
-
-    row = np.log(np.array([0.1, 0.2, 0.4, 0.3], np.float32)).tobytes()
-    found = likeliest(row, 0.0, 2, 3)
-    assert [id for id, _ in found] == [2, 3, 1]
-    assert [chance for _, chance in found] == pytest.approx([0.4, 0.3, 0.2], rel=1e-4)
-    assert likeliest(row, 0.0, 0, 2)[0] == (0, pytest.approx(0.1, rel=1e-4))
-    colder = likeliest(row, 0.5, 2, 1)
-    assert colder[0][1] == pytest.approx(0.16 / (0.01 + 0.04 + 0.16 + 0.09), rel=1e-4)
 
 
 @pytest.fixture(scope="module")

@@ -14,20 +14,12 @@ from tiny_families import VOCABULARY, tiny
 
 from specedit.decode import Draft
 from specedit.decode.cost import Curve
-from specedit.decode.tree import verified_ids
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Sampling
 from specedit.engines.exact.engine import open_exact
 
 FLAT = Curve.of([(1, 0.1), (512, 0.1)])
 SAMPLED = Sampling(0.8, 0.9, seed=5)
-
-
-def test_what_was_not_reached_was_not_tried():
-    ids, parents = [7, 9, 8, 5, 6], [-1, -1, 0, 1, 3]
-    assert verified_ids(ids, parents, [9, 5, 1]) == [(0, False), (1, True), (3, True), (4, False)]
-    assert verified_ids(ids, parents, [4]) == [(0, False), (1, False)]
-    assert verified_ids([1, 2, 3], None, [1, 5]) == [(0, True), (1, False)]
 
 
 @examples(120)
@@ -134,14 +126,6 @@ def test_a_drafter_that_does_not_pay_is_asked_seldom():
     useless = Spending([], 1, 51, itertools.repeat(0.03))
     answered(engine, [1], [useless], limit=500, end=50)
     assert 0 < useless.spent < 0.04 * 400 * CURVE.seconds(1)
-
-
-def test_a_drafter_that_pays_is_asked_all_the_time():
-    answer = random.Random(0).choices(range(50), k=400)
-    engine = ScriptedEngine(answer, end=50, vocabulary=51)
-    useful = Spending(answer, 1, 51, itertools.repeat(0.005))
-    _, _, chunks = answered(engine, [1], [useful], limit=500, end=50)
-    assert sum(chunk.proposed > 0 for chunk in chunks) > 0.5 * len(chunks)
 
 
 def test_of_a_tree_as_much_is_offered_as_pays():

@@ -1,15 +1,12 @@
 """How sure the tool is of an edit, and what that means for writing it."""
 
 import json
-import os
 import re
-import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import at_a_terminal, child_at_a_terminal
+from command_line import at_a_terminal
 
 pty = pytest.importorskip("pty")
 Script = Callable[..., Path]
@@ -138,22 +135,6 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
 
 
-def test_a_letter_means_the_same_at_both_questions(file, script):
-    doubtful(script)
-    shown = at_a_terminal(b"?\nh\n?\nd\n", "edit", WISH, file)[1]
-    texts = [dict(re.findall(rf"(?m)^(\w){mark}(.*)\r$", shown)) for mark in ("  ", " - ")]
-    assert texts[0].keys() == {*"ynohq"} and texts[1].keys() >= {*"ynadq"}
-    assert texts[0].keys() & texts[1].keys() == {*"ynq"}, "write, leave, leave the rest"
-
-
-def test_after_ctrl_c_at_a_question_the_message_has_a_line_of_its_own(file, script):
-    doubtful(script)
-    child, ours = child_at_a_terminal("edit", WISH, "a.py", until=b"Write it?")
-    time.sleep(0.1)
-    child.send_signal(signal.SIGINT)
-    assert child.wait(60) == 130 and os.read(ours, 1 << 16).startswith(b"\r\n")
-
-
 @pytest.mark.parametrize(
     ("typed", "code", "text"), [(b"y\n", 0, AFTER), (b"n\n", 2, BEFORE)], ids=["yes", "no"]
 )
@@ -198,13 +179,6 @@ def test_what_was_not_written_is_written_by_the_command_that_the_message_names(
     assert file.read_text() == "def other(): ...\n"
 
 
-def test_a_passing_test_is_not_called_sure(file, script, inside):
-    doubtful(script)
-    done = inside("edit", WISH, file, "--test", "grep -q False a.py")
-    assert re.search(rb"kept: your test passes \(right with a probability of \d%\)", done.stderr)
-    assert b", sure (" not in done.stderr and b"proves little" not in done.stderr
-
-
 def test_a_test_that_passes_before_the_edit_is_said_to_prove_little(file, script, inside):
     doubtful(script)
     done = inside("edit", WISH, file, "--test", "true")
@@ -241,11 +215,3 @@ def test_at_a_terminal_the_user_may_ask_for_another_answer(file, script, then, t
     assert (result, file.read_text()) == (code, text)
     assert shown.count("Write it?") == 2 and "try 2" in shown
     assert ("sum(items) + 2" in shown) == ("passes its checks" in shown) == (UNLIKE in then)
-
-
-def test_of_another_model_nothing_is_known_and_nothing_is_asked(file, script, inside):
-    doubtful(script, rated=False)
-    done = inside("edit", WISH, file, "--json")
-    (edit,) = json.loads(done.stdout)["files"]
-    assert done.returncode == 0 and file.read_text() == AFTER
-    assert (edit["confidence"], edit["sure"]) == (None, None)

@@ -152,13 +152,6 @@ def test_a_place_that_was_added_behind_the_last_line_stays_in_question(edited, s
     assert held(edited, "c.py") == added.replace("return 1", "return 2")
 
 
-def test_all_of_a_large_file_where_that_is_wanted(large, script, inside):
-    script(replace=[["a + 150", "a - 150"], ["a + 7\n", "a - 7\n"]])
-    done = inside("refine", "no, subtract", "--whole", "--json")
-    assert done.returncode == 0 and "a - 7\n" in held(large, "c.py")
-    assert not json.loads(done.stdout)["files"][0]["regions"]
-
-
 def test_what_is_too_long_for_the_window_is_refused(large, script, inside):
     changed = held(large, "c.py")
     arguments = ("refine", "no, subtract", "--focus", "off", "--json")
@@ -189,16 +182,6 @@ def test_no_instruction_of_a_conversation_is_left_out(edited, script, inside):
     assert "Ten times as much" in asked and all(f"wish {n} " in asked for n in range(11))
 
 
-def test_part_of_a_file_stays_the_part(tmp_path, script, inside, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.py").write_text(BEFORE)
-    says(script, "x = 5\n")
-    assert inside("edit", "Five", "a.py", "--lines", "2:2").returncode == 0
-    says(script, "x = 6\n")
-    assert inside("refine", "six").returncode == 0
-    assert held(tmp_path) == BEFORE.replace("x = 1", "x = 6")
-
-
 def test_what_changed_since_is_not_touched(edited, script, inside):
     (edited / "a.py").write_text("mine = 1\n")
     calls = says(script, KEPT)
@@ -221,9 +204,3 @@ def test_only_an_edit_is_refined(edited, script, inside):
 def test_without_any_run_there_is_nothing_to_refine(inside):
     done = inside("refine", "no")
     assert done.returncode == 2 and "no edit to refine" in done.stderr.decode()
-
-
-def test_it_is_tested_as_an_edit_is(edited, script, inside):
-    says(script, BARE + "z = 1\n", KEPT)
-    done = inside("refine", "keep the comments", "--test", "grep -q one a.py")
-    assert done.returncode == 0 and held(edited) == KEPT

@@ -97,13 +97,6 @@ def test_words_that_doubt_ask_the_model_and_it_is_evidence():
     assert edited.file["passes"] > sum(region["passes"] for region in edited.file["regions"])
 
 
-def test_a_word_with_another_ending_is_evidence():
-    text = python() + "\n\ndef cached_price(caches):\n    return caches.prices\n"
-    edited = edit("feat: let caching of prices expire, see #4", text, places="nothing")
-    likeliest = max(edited.file["regions"], key=lambda region: region["chance"])
-    assert likeliest["symbol"] == "cached_price"
-
-
 def test_a_quoted_text_of_many_places_is_evidence_for_each():
     checks = [f"check_{n}" for n in range(4)]
     text = python() + "".join(

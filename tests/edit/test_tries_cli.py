@@ -182,18 +182,6 @@ def test_a_command_of_a_file_is_for_runs_that_can_be_tested(tree, script, speced
     assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
 
 
-def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
-    tree, script, specedit, monkeypatch
-):
-    script(replace=[["add", "plus"]])
-    monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
-    named = ("rename", "add", "plus")
-    done = specedit(*named, "-", "--stdin-filename", "x.py", stdin=CALC.encode())
-    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("add", "plus")
-    assert specedit(*named, "calc.py", "--ask", stdin=b"y\n").returncode == 0
-    assert tree.read("calc.py") == CALC.replace("add", "plus")
-
-
 @pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
 def test_a_flag_of_tests_goes_with_a_test_that_counts(tree, inside, monkeypatch, flag):
     done = inside("edit", "Do it", "calc.py", flag)
@@ -212,21 +200,6 @@ def test_an_empty_command_is_refused(tree, inside, command):
     assert tree.status() == ""
 
 
-def test_a_variable_that_is_empty_takes_a_command_of_a_file_away(tree, script, inside, monkeypatch):
-    script(replace=[["a - b", "a + b"]])
-    monkeypatch.setenv("SPECEDIT_TEST", "")
-    assert inside("edit", "Do it", "calc.py").returncode == 0
-
-
-def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(tree, script, inside):
-    script(replace=[["a - b", "a - c"]])
-    done = inside("edit", "Do it", "calc.py", "--test", "true", "--tries", "2")
-    last = done.stderr.decode().splitlines()[-1]
-    assert done.returncode == 2
-    assert last.startswith("calc.py: the checks refuse all 2 tries; the first: line 2: `c` is used")
-    assert "calc.py: calc.py" not in done.stderr.decode()
-
-
 def test_a_file_that_no_try_changes_is_not_refused(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
     script(replace=[SUM])
@@ -238,12 +211,6 @@ def test_a_file_that_no_try_changes_is_not_refused(tree, script, inside):
     done = inside("edit", "Do it", "calc.py", "b.py", "--test", "exit 1", "--tries", "2")
     assert done.returncode == 2, "nothing changed, and the command fails"
     assert tree.status() == ""
-
-
-def test_a_command_that_fails_before_is_reported(tree, script, inside):
-    says(script, RIGHT)
-    done = inside("edit", "Do it", "calc.py", "--test", QUICK)
-    assert done.returncode == 0 and "fails before the edit, too" in done.stderr.decode()
 
 
 def test_a_refused_answer_is_asked_for_again_without_any_command(tree, script, inside):
@@ -288,15 +255,6 @@ def test_two_answers_that_change_nothing_leave_the_file_be(tree, script, inside)
     assert len(calls.read_text().splitlines()) == 2
     message = inside("edit", "Do it", "calc.py").stderr.decode()
     assert "asked again: the answer changes nothing" in message
-
-
-def test_one_of_many_files_may_stay_as_it_is(tree, script, inside):
-    tree.commit({"b.py": "b = 1\n"})
-    calls = script(replace=[["a - b", "a + b"]])
-    done = inside("edit", "Do it", "calc.py", "b.py", "--json")
-    assert done.returncode == 0
-    assert [one["status"] for one in json.loads(done.stdout)["files"]] == ["edited", "unchanged"]
-    assert len(calls.read_text().splitlines()) == 2, "each is asked about once"
 
 
 def test_a_model_that_changes_nothing_is_judged_as_the_tree_was(tree, script, inside, tmp_path):
@@ -504,26 +462,6 @@ def test_from_python_nothing_is_written_but_by_write(tree, script):
         assert tree.status() == "" and edit.changed
         assert editor.write(edit).written
     assert tree.read("calc.py") == RIGHT
-
-
-def test_the_page_of_a_trace_names_each_try(tree, script, inside):
-    says(script, WRONG, WORSE, RIGHT)
-    inside("edit", "Do it", "calc.py", "--test", QUICK, "--trace", "run.jsonl")
-    assert inside("view", "run.jsonl").returncode == 0
-    page = (tree.root / "run.html").read_text()
-    assert all(page.count(f'<div class="dim">try {number} ·') == 1 for number in (1, 2, 3))
-
-
-def test_what_is_written_on_the_screen_is_a_line_a_try(tree, script, inside):
-    says(script, WRONG, "def add(a, b:\n", WRONG, RIGHT)
-    message = inside("edit", "Do it", "calc.py", "--test", QUICK).stderr.decode().splitlines()
-    lines = [line for line in message if line.startswith("try ") and " of 6 (" in line]
-    assert [line.split(" (")[0] for line in lines] == [f"try {n} of 6" for n in range(1, 5)]
-    assert "fails" in lines[0] and "refused" in lines[1]
-    assert "the same as try 1" in lines[2] and "kept" in lines[3]
-    inside("undo")
-    quiet = inside("edit", "Do it", "calc.py", "--test", QUICK, "-q")
-    assert quiet.stderr == b""
 
 
 @pytest.mark.parametrize("moment", ends(range(6)))

@@ -3,9 +3,7 @@
 import hashlib
 import json
 import shutil
-import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +24,6 @@ from specedit.engines.exact.weights import (
     FORMAT_VERSION,
     MAGIC,
     PREFIX,
-    Checksum,
     Damaged,
     Weights,
     open_weights,
@@ -57,14 +54,6 @@ def rows(files: ModelFiles, store: Path, weights: str = "auto") -> list[bytes]:
     return list(found)
 
 
-def test_progress_goes_from_nothing_to_all(files, tmp_path):
-    steps: list[FetchProgress] = []
-    convert(files, tmp_path, report=steps.append)
-    assert steps[0].done == 0 and steps[-1].done == steps[-1].total > 0
-    assert [s.done for s in steps] == sorted(s.done for s in steps)
-    assert list((tmp_path / "converted").iterdir()) == [converted_path(files, tmp_path)]
-
-
 def test_the_size_of_blocks_changes_no_byte(files, store, tmp_path, monkeypatch):
     monkeypatch.setattr(conversion, "NUMBERS_PER_BLOCK", 6_000)
     steps: list[FetchProgress] = []
@@ -72,21 +61,6 @@ def test_the_size_of_blocks_changes_no_byte(files, store, tmp_path, monkeypatch)
     assert len(steps) > 50
     other = converted_path(files, tmp_path / "other")
     assert other.read_bytes() == converted_path(files, store).read_bytes()
-
-
-def test_each_core_makes_a_block(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(conversion, "NUMBERS_PER_BLOCK", 6_000)
-    monkeypatch.setattr(conversion, "logical_cores", lambda: 5)
-    together, first, make = threading.Barrier(5), iter(range(5)), quantize.matrix_rows
-
-    def made(*given):
-        if next(first, None) is not None:
-            together.wait(20)
-        return make(*given)
-
-    monkeypatch.setattr(quantize, "matrix_rows", made)
-    convert(files, tmp_path)
-    assert next(first, None) is None and not together.broken
 
 
 def fail(step: FetchProgress) -> None:
@@ -170,15 +144,6 @@ def test_4_bits_go_to_the_matrices_that_have_no_more(types, expected, files):
     tensors = {f"{name}.weight": kind for name, kind in {**usual, **types}.items()}
     four = conversion.four_bits(replace(from_file, tensors=tensors, tied=False), Path("a-v3.int4"))
     assert four == {f"layer.{name}" for name in expected}
-
-
-def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files):
-    from_file = open_checkpoint(files)
-    four = conversion.four_bits(
-        replace(from_file, config=replace(from_file.config, layers=24)), Path("a-v3.int4")
-    )
-    kinds = Counter(name.rpartition(".")[2] for name in four)
-    assert kinds == {"qkv": 24, "out": 24, "gate_up": 24, "down": 12}
 
 
 def test_weights_on_a_grid_of_16_values_keep_the_error_of_8_bits():
@@ -267,48 +232,6 @@ def test_a_file_of_another_model_is_not_trusted(files, store):
         open_weights(converted_path(files, store), "something else")
 
 
-@pytest.mark.skipif(
-    not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="needs Linux with huge pages"
-)
-def test_huge_pages_are_asked_for_all_weights_but_the_embedding(files, store):
-    weights = open_weights(converted_path(files, store), source_of(files))
-    begin = weights.base + weights.entries["embedding"]["offset"]
-    asked: dict[int, bool] = {}
-    for line in Path("/proc/self/smaps").read_text().splitlines():
-        first, *rest = line.split()
-        if not first.endswith(":"):
-            start = int(first.partition("-")[0], 16)
-        elif first == "VmFlags:" and weights.base <= start < weights.base + len(weights.data):
-            asked[start] = "hg" in rest
-    assert asked.pop(begin) is False
-    assert asked and all(asked.values())
-
-
-def test_verifying_finds_one_bit(files, store):
-    path, source = converted_path(files, store), source_of(files)
-    found = open_weights(path, source)
-    names = list(found.verify())
-    assert names == list(found.entries) and "layer.1.down.panels" in names
-    at = found.entries["layer.1.down.panels"]["offset"] + 77
-    raw = bytearray(path.read_bytes())
-    raw[at] ^= 4
-    path.write_bytes(raw)
-    with pytest.raises(Damaged, match=r"layer\.1\.down\.panels"):
-        list(open_weights(path, source).verify())
-
-
-def test_panels_are_the_same_weights_in_another_order(files, store):
-    found = open_weights(converted_path(files, store), source_of(files))
-    checkpoint = open_checkpoint(files)
-    for kind, name in (("out", "attn_output"), ("down", "ffn_down")):
-        rows = checkpoint.matrix(f"blk.1.{name}.weight")
-        if kind == "out":  # heads of 22 lie in 32
-            rows = quantize.pad_heads(rows, 1, 11, 16)
-        back = matrix(found, f"layer.1.{kind}")[: rows.shape[0], : rows.shape[1]]
-        steps = np.abs(rows).max(1, keepdims=True) / 127
-        assert (np.abs(back - rows) <= steps / 1.99).all()
-
-
 @pytest.mark.parametrize(
     ("precision", "weights", "close"),
     [("balanced", "int8", 0.05), ("close", "int8", 0.02), ("close", "int4", 0.02)],
@@ -325,17 +248,6 @@ def test_down_has_scales_for_each_group_of_its_inputs(weights, groups, tmp_path)
     files = save("qwen2, grouped, tied", tmp_path / "model", **wide)[1]
     converted = same_as_converted(files, tmp_path, "close", weights, 0.02)
     assert converted.array("layer.0.down.scales").shape[1] == groups
-
-
-def test_inputs_behind_the_heads_stay_zero(tmp_path):
-    """Three heads of 32 are padded to 128 inputs, in a buffer that other steps use too."""
-    odd = {"num_attention_heads": 3, "num_key_value_heads": 3, "intermediate_size": 2000}
-    files = save("qwen2, multi-head, untied", tmp_path / "model", **odd)[1]
-    engine = open_exact(files, store=tmp_path)
-    list(engine.begin(IDS[:2], audit=True))
-    first = engine.forward(IDS[1:]).rows
-    engine.crop(1)
-    assert engine.forward(IDS[1:]).rows == first
 
 
 def same_as_converted(
@@ -378,22 +290,6 @@ def test_an_unknown_family_is_refused_in_words(tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}', "utf-8")
     said = available(ModelFiles("none", tmp_path, "folder"))
     assert said is not None and ("gpt2" in said or "processor" in said)
-
-
-def checksum(array: Any) -> str:
-    result = Checksum()
-    result.add(array)
-    return result.hexdigest()
-
-
-def test_a_checksum_sees_one_bit_and_a_moved_page():
-    given = np.random.default_rng(3).integers(0, 256, 99_999, dtype=np.uint8)
-    before = checksum(given)
-    flipped = given.copy()
-    flipped[70_000] ^= 1
-    moved = np.concatenate((given[4096:8192], given[:4096], given[8192:]))
-    assert len({before, checksum(flipped), checksum(moved), checksum(given[:-1])}) == 4
-    assert checksum(given.copy()) == before
 
 
 @pytest.mark.parametrize("name", ["m" * 250, "é" * 120, "a b;$(c)'\"", "../x", "-v3.int4"], ids=len)

@@ -123,22 +123,6 @@ def test_a_conversion_that_was_killed_is_continued_and_leaves_nothing_behind(pla
     assert place.lying() == {place.path.name}
 
 
-def test_a_conversion_that_is_interrupted_is_continued(place, tmp_path):
-    def interrupt(step: FetchProgress) -> None:
-        if step.done >= 0.7 * step.total:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        convert(place.files, place.store, place.weights, interrupt)
-    assert place.lying() == {draft_of(place.path).name}
-    first = converted(place)[0]
-    assert first.done > first.total / 2
-    convert(place.files, tmp_path / "other", place.weights)
-    other = converted_path(place.files, tmp_path / "other", place.weights)
-    assert place.path.read_bytes() == other.read_bytes()
-    assert place.lying() == {place.path.name}
-
-
 @pytest.mark.parametrize("when", ["at the end", "at the start of the next"])
 def test_ctrl_c_while_a_file_is_read_back_is_not_an_error(place, when, monkeypatch):
     if when != "at the end":

@@ -110,12 +110,6 @@ def loaded(model: ModelFiles, tmp_path: Path) -> Iterator[LoadedModel]:
     yield LoadedModel(ModelInfo("tiny"), engine, tokenizer, render, Widths())
 
 
-def test_as_many_are_kept_as_prompts_have_beginnings(opened, tmp_path):
-    for number in range(len(prompt.CONSTANT)):
-        logits(opened(), fixed=70 - number)
-    assert len(files(tmp_path)) == len(prompt.CONSTANT)
-
-
 def test_nothing_of_a_users_text_is_kept(loaded, tmp_path):
     def reused(constant: tuple[Message, ...], *segments: str) -> int:
         messages = (*constant, Message("user", segments))

@@ -44,28 +44,6 @@ def answer(
     return tokens, len(chunks)
 
 
-def test_begin_leaves_out_the_last_id_and_reuses_the_common_prefix():
-    engine = tiny()
-    engine.crop(0)
-    list(engine.begin([1, 2, 3, 4]))
-    assert engine.length == 3
-    engine.forward([4])
-    reports = list(engine.begin([1, 2, 9, 9, 9]))
-    assert reports[-1].reused == 2
-    assert (reports[-1].done, engine.length) == (4, 4)
-
-
-def test_a_cropped_cache_answers_as_if_it_had_never_been_longer():
-    engine = tiny()
-    engine.crop(0)
-    list(engine.begin([5, 6, 7]))
-    plain = engine.forward([7, 8]).ids
-    engine.crop(2)
-    engine.forward([7, 60, 61, 62])
-    engine.crop(3)
-    assert engine.forward([8]).ids == plain[1:]
-
-
 @examples(15)
 @given(
     prompt=st.lists(st.integers(1, VOCABULARY - 1), min_size=1, max_size=20),
@@ -132,11 +110,6 @@ def test_any_draft_gives_the_answer_of_a_model_without_a_cache(name, padded):
         other = [*prompt[: 5 + seed % 20], 9, 8, 7]  # another prompt in between, cut off somewhere
         list(engine.begin(other))
         assert engine.length == len(other) - 1
-
-
-def test_a_model_with_another_cache_runs_and_says_so():
-    assert "without static cache" in HuggingFaceEngine(family("falcon_h1")[0]).info.note
-    assert "without" not in HuggingFaceEngine(family("qwen3_5_text")[0]).info.note
 
 
 def test_a_model_that_is_wrong_with_every_cache_is_refused(monkeypatch):

@@ -144,31 +144,6 @@ def test_a_split_gguf_model_of_a_hub_is_fetched_whole(tmp_path, monkeypatch):
         assert len(hub.asked) == asked
 
 
-def test_safetensors_in_several_files_are_converted_to_the_same_bytes(tmp_path):
-    model, _ = save("qwen2, grouped, tied", tmp_path / "whole")
-    model.save_pretrained(tmp_path / "parts", max_shard_size="100KB")
-    assert len(list((tmp_path / "parts").glob("*.safetensors"))) > 3
-    paths = []
-    for name in ("whole", "parts"):
-        files = ModelFiles("one", tmp_path / name, "folder", "ab" * 32)
-        convert(files, tmp_path / f"store {name}")
-        paths.append(converted_path(files, tmp_path / f"store {name}"))
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
-@pytest.mark.parametrize("name", ["output_norm.weight", "blk.0.attn_q.weight", "output.weight"])
-def test_weights_that_are_not_numbers_are_named_and_nothing_is_left(name, tmp_path):
-    files, store = made("tiny-qwen2", tmp_path / "made.gguf"), tmp_path / "store"
-    info = open_gguf(files.path).tensors[name]
-    with files.path.open("r+b") as file:
-        file.seek(info.offset + {"F32": 0, "Q4_K": 0, "Q6_K": 208}[info.type_name])
-        file.write(b"\xff" * (4 if info.type_name == "F32" else 2))
-    for weights in ("int8", "int4"):
-        with pytest.raises(ModelError, match=rf"{name} .* not a number"):
-            convert(files, store, weights)
-    assert not list((store / "converted").iterdir())
-
-
 def machine(monkeypatch: pytest.MonkeyPatch, memory: int, free: int) -> None:
     monkeypatch.setattr(catalogue, "this_machine", lambda cores: catalogue.Machine(memory, cores))
     monkeypatch.setattr(catalogue, "_available", lambda: free)

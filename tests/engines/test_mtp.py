@@ -2,7 +2,6 @@
 that never change the text, and files whose layer is not whole."""
 
 import random
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -171,22 +170,6 @@ def test_the_last_pass_over_a_prompt_is_read_too(small, monkeypatch):
         assert found == expected[:1]
     guesser.add(IDS[:3])  # the answer continues with ids that no pass read
     assert guesser.guess(0, [states[-1]], IDS[:1], 1)[0].ids == []
-
-
-def test_the_layer_is_asked_less_where_its_guesses_do_not_pay(small):
-    engine, passes = small[2], Counter[bool]()
-    engine.crop(0)
-    for event in decode(
-        engine,
-        IDS[:5],
-        drafters=[HeadsDrafter(MtpGuesser(engine))],
-        widths=Widths(Curve.line(1e-5, 1e-6)),  # a guess takes longer than a pass
-        ends=lambda id: False,
-        limit=120,
-    ):
-        if isinstance(event, Chunk):
-            passes[event.proposed > 0] += 1
-    assert passes[True] < 12 < passes[False]
 
 
 def test_auto_takes_the_layer_and_other_models_say_that_they_have_none(small, tmp_path):

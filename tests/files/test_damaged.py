@@ -120,18 +120,6 @@ def test_everything_but_a_damaged_run_works_and_can_be_undone(tmp_path, inside: 
         assert not folder.exists(), (what, said.decode())
 
 
-def test_a_damaged_run_is_named_once_and_can_be_forgotten(tmp_path, inside: Specedit):
-    name = work(tmp_path)
-    (journal.home() / "journal" / name / "run.json").write_bytes(b"[[[[")
-    done = inside("undo", "--list", cwd=tmp_path)
-    assert done.stderr.decode().splitlines() == [
-        f"specedit: the record of the run {name} is damaged; the run is skipped",
-        f"  specedit undo --forget --run {name}",
-    ]
-    assert inside("undo", "--forget", "--run", name, cwd=tmp_path).returncode == 0
-    assert inside("undo", "--list", cwd=tmp_path).stderr == b""
-
-
 def test_a_killed_change_whose_record_is_damaged_is_named_by_every_command(tmp_path, inside):
     name = work(tmp_path)
     (journal.home() / "journal" / name / "run.json").write_bytes(b"{}")

@@ -1,14 +1,12 @@
 """Real git, real repositories: which files are chosen, what is staged, what would be lost."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from git_repository import CLEAN, Repository
 
-from specedit.errors import GitError, UsageError
+from specedit.errors import UsageError
 from specedit.files import git
 
 pytestmark = pytest.mark.tools
@@ -41,11 +39,6 @@ ODD = [
     "tab\there.py",
     "-dash.py",
 ]
-
-
-def test_git_is_not_imported_with_the_command_line():
-    code = "import sys, specedit.cli, specedit.files.git; sys.exit('git.cmd' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 @pytest.mark.parametrize("name", ODD, ids=range(len(ODD)))
@@ -143,21 +136,6 @@ def test_before_the_first_commit_everything_is_new(repo):
     assert chosen(containing=["Old"]) == {"a.py"}
 
 
-def test_neighbours_in_the_tree_are_neighbours_in_the_work(repo):
-    repo.commit(dict.fromkeys(("b/z.py", "a/y.cs", "b/a.cs", "a/x.py", "c.py"), "Old"))
-    order = [path.as_posix() for path in git.choose(repo.root, containing=["Old"])]
-    assert order == ["a/x.py", "a/y.cs", "b/a.cs", "b/z.py", "c.py"]
-
-
-def test_outside_a_work_tree_is_an_error_that_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(GitError) as caught:
-        git.choose(tmp_path, changed=True)
-    assert "no git work tree" in caught.value.message and caught.value.hint
-    (tmp_path / "a.py").write_text("x")
-    assert git.dirty([tmp_path / "a.py", tmp_path / "gone.py"]) == set()
-
-
 def test_dirty_asks_each_file_s_own_repository(repo, tmp_path):
     other = Repository.init(tmp_path / "other")
     repo.commit({"a.py": "1\n", ".gitignore": "skip.py\n"})
@@ -178,24 +156,6 @@ def test_dirty_answers_for_more_files_than_a_command_line_holds(repo):
 
 def staged(repo: Repository) -> dict[str, git.Staged]:
     return {entry.name: entry for entry in git.staged_files(repo.root)}
-
-
-def test_staged_content_is_the_index_not_the_work_tree(repo):
-    repo.commit({"part.py": "1\n", "whole.py": "1\n"})
-    repo.stage({"part.py": "2\n", "whole.py": "2\n"})
-    repo.write("part.py", "3\n")
-    found = staged(repo)
-    assert (found["part.py"].partly, found["whole.py"].partly) == (True, False)
-    assert git.content(repo.root, found["part.py"]) == b"2\n"
-    assert found["part.py"].blob == git.blob_of(repo.root, "part.py", b"2\n")
-    (repo.root / "whole.py").unlink()
-    assert staged(repo)["whole.py"].partly
-
-
-def test_a_touched_file_is_not_partly_staged(repo):
-    repo.stage({"a.py": "1\n"})
-    os.utime(repo.root / "a.py", (1, 1))
-    assert not staged(repo)["a.py"].partly
 
 
 def test_staged_content_has_the_newlines_of_a_checkout(repo):
@@ -236,54 +196,3 @@ def test_worktrees_and_submodules_are_work_trees(repo, make):
     place.git("add", "a.py")
     assert set(staged(place)) == {"a.py"}
     assert git.hooks_folder(place.root).parent.is_dir()
-
-
-def test_a_submodule_is_no_file_of_its_superproject(repo):
-    _submodule(repo).commit({"a.py": "Old\n"})
-    repo.git("add", "sub")
-    assert staged(repo) == {}
-    assert chosen(containing=["Old"]) == chosen(changed=True) == set()
-
-
-def test_while_merging_only_what_no_parent_has_is_staged_by_us(repo):
-    repo.commit({"both.py": "1\n", "theirs.py": "1\n", "mine.py": "1\n"})
-    repo.git("checkout", "-q", "-b", "topic")
-    repo.commit({"both.py": "topic\n", "theirs.py": "2\n", "new.py": "2\n"})
-    repo.git("checkout", "-q", "main")
-    repo.commit({"both.py": "main\n", "mine.py": "2\n"})
-    repo.git("merge", "-q", "topic", ok=False)
-    assert staged(repo)["both.py"].conflicted
-    repo.write("both.py", "resolved\n")
-    repo.git("add", "both.py")
-    assert set(staged(repo)) == {"both.py"}
-    assert not staged(repo)["both.py"].conflicted
-
-
-def test_indexed_says_what_the_index_holds_of_named_files(repo):
-    repo.commit({"a b.py": "1\n", "c.py": "1\n"})
-    repo.write("c.py", "2\n")
-    found = {e.name: e for e in git.indexed(repo.root, ["a b.py", "c.py", "none.py"])}
-    assert set(found) == {"a b.py", "c.py"}
-    assert (found["a b.py"].partly, found["c.py"].partly) == (False, True)
-
-
-LINES = b"".join(b"%d\n" % n for n in range(20))
-
-
-@pytest.mark.parametrize(
-    ("current", "other", "merged"),
-    [
-        (LINES, LINES.replace(b"3\n4\n", b"3\nfour\n"), LINES.replace(b"3\n4\n", b"3\nfour\n")),
-        (LINES + b"20\n", b"zero\n" + LINES, b"zero\n" + LINES + b"20\n"),
-        (LINES.replace(b"7\n8", b"7\nx"), LINES.replace(b"7\n8", b"7\ny"), None),
-    ],
-    ids=["nothing unstaged", "apart", "same line"],
-)
-def test_merge_keeps_both_changes_or_says_no(repo, current, other, merged):
-    assert git.merge(repo.root, current, LINES, other) == merged
-
-
-def test_hooks_path_is_seen_wherever_it_is_set(repo):
-    assert git.hooks_path(repo.root) is None
-    repo.git("config", "core.hooksPath", "my hooks")
-    assert git.hooks_path(repo.root) == "my hooks"

@@ -20,7 +20,6 @@ from specedit.errors import SpeceditError
 from specedit.files import git
 from specedit.files.git import ask
 
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 Trick = Callable[[Repository, str], None]
 GIT = shutil.which("git")
 TEXT = "username = 1\n"

@@ -1,8 +1,6 @@
 """A change of several files whose process was killed: the next command completes or reverts it."""
 
 import os
-import subprocess
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,6 @@ from specedit.files.recorder import Recorder, Trial
 from specedit.files.source import read
 from specedit.files.undo import forget, recover, undo
 
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 
 

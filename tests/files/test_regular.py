@@ -2,10 +2,8 @@
 
 import os
 import signal
-import subprocess
 import sys
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -19,7 +17,6 @@ from specedit.files.source import read
 from specedit.files.undo import undo
 from specedit.server.runtime import RuntimeFolder
 
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and links in folders")
 
 
@@ -69,16 +66,6 @@ def test_undo_refuses_what_took_the_files_place(tmp_path, kind):
     put(kind, path)
     assert [one.status for one in undo(tmp_path / "store").files] == ["refused"]
     assert (tmp_path / "away").read_text() == "new\n"
-
-
-def test_a_pipe_by_the_name_of_a_draft_is_left_alone(tmp_path):
-    path, store = tmp_path / "a.py", tmp_path / "store"
-    path.write_text("old\n")
-    Recorder(store, "edit").write(read(path), b"new\n")
-    run = journal.runs(store)[0]
-    os.mkfifo(journal.draft_of(run, run.files[0]))
-    assert [one.status for one in undo(store).files] == ["restored"]
-    assert journal.draft_of(run, run.files[0]).is_fifo()
 
 
 @pytest.fixture
@@ -196,23 +183,3 @@ def test_a_pipe_in_the_place_of_a_file_of_our_own_blocks_no_command(
     assert done.returncode == (2 if refused else 0), done.stderr.decode()
     assert not refused or b"not a regular file" in done.stderr
     assert (tmp_path / "a.py").read_text() == ("old = 1\n" if refused else "new = 1\n")
-
-
-@pytest.mark.parametrize("open_it", [regular.reading, regular.writing, regular.appending])
-def test_no_way_to_open_a_file_waits_for_a_pipe(tmp_path, open_it):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(OSError):
-        open_it(tmp_path / "pipe")
-
-
-def test_a_limit_is_no_memory_that_is_taken(tmp_path):
-    path = tmp_path / "small"
-    path.write_bytes(b"word")
-    tracemalloc.start()
-    try:
-        assert regular.read(path, 1 << 26) == b"word"
-        assert tracemalloc.get_traced_memory()[1] < 1 << 20
-    finally:
-        tracemalloc.stop()
-    with pytest.raises(OSError, match="more than 3 bytes"):
-        regular.read(path, 3)

@@ -197,15 +197,6 @@ def test_a_read_only_file_is_refused(tmp_path):
     assert path.read_text() == "one\n"
 
 
-def test_a_file_that_its_mode_does_not_protect_has_no_advice_to_change_it(tmp_path, monkeypatch):
-    path = tmp_path / "a.py"
-    path.write_text("one\n")
-    monkeypatch.setattr(os, "access", lambda *_: False)  # a file system without writing
-    with pytest.raises(InputError, match="read-only") as caught:
-        atomic.check_writable(read(path))
-    assert "chmod" not in caught.value.hint
-
-
 FULL = """\
 import resource, signal, sys
 from specedit.files import atomic

@@ -57,20 +57,6 @@ def test_what_is_tried_is_in_the_journal_however_much_others_write(tree):
     assert held(tree) == (A, B)
 
 
-def test_what_is_kept_is_one_run_that_can_be_undone(tree):
-    store = tree.parent / "store"
-    with trial(tree) as tried:
-        tried.put(texts(tree))
-        tried.take_out()
-        tried.put(texts(tree))
-        (tree / "b").write_bytes(b"formatted\n")
-        kept = tried.keep()
-    assert [one.changed for one in kept] == [False, True]
-    (run,) = journal.runs(store)
-    assert not run.unfinished and held(tree) == (b"new a\n", b"formatted\n")
-    assert not undo(store).refused and held(tree) == (A, B)
-
-
 def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree):
     """As Python's compiled files are: also where the original was back between two tries."""
     texts_by_stamp: dict[tuple[int, int], set[bytes]] = {}
@@ -81,23 +67,6 @@ def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree):
             texts_by_stamp.setdefault((int(status.st_mtime), status.st_size), set()).add(text)
             tried.take_out()
     assert [len(texts) for texts in texts_by_stamp.values()] == [1, 1]
-
-
-def test_all_of_a_try_is_written_or_none_of_it(tree):
-    found = texts(tree)
-    (tree / "b").write_bytes(b"somebody else's\n")
-    with trial(tree) as tried, pytest.raises(InputError, match="changed on disk"):
-        tried.put(found)
-    assert held(tree) == (A, b"somebody else's\n")
-
-
-def test_two_trials_in_one_tree_exclude_each_other(tree):
-    with trial(tree), pytest.raises(UsageError, match="is testing an edit"), trial(tree):
-        raise AssertionError("both are in")
-    other = tree.parent / "other"
-    other.mkdir()
-    with trial(tree), trial(other):
-        pass
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX")

@@ -26,19 +26,6 @@ def job(text: str, **settings: object) -> Job:
     return plan_edit(Source.from_bytes("a.py", text.encode()), "Do it", values)
 
 
-def test_the_estimate_grows_with_the_file_and_the_cost_of_a_pass():
-    small, large = job("x = 1\n" * 100), job("x = 1\n" * 10_000)
-    assert estimate.expected_seconds(small, TYPICAL) * 20 < estimate.expected_seconds(
-        large, TYPICAL
-    )
-    slow = Curve.of((width, 2 * seconds) for width, seconds in TYPICAL.points)
-    assert estimate.expected_seconds(small, slow) == pytest.approx(
-        2 * estimate.expected_seconds(small, TYPICAL)
-    )
-    plain = job("x = 1\n" * 100, prediction="none", draft="none")
-    assert estimate.expected_seconds(plain, TYPICAL) > estimate.expected_seconds(small, TYPICAL)
-
-
 @pytest.mark.parametrize("setting", [{"server": "http://x"}, {"device": "cuda"}, {"model": "./m"}])
 def test_nothing_is_estimated_for_what_is_not_known(setting):
     assert estimate.run_seconds(job("x = 1\n"), (), replace(Settings(), **setting)) is None

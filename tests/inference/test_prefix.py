@@ -98,19 +98,7 @@ def test_a_fresh_run_reuses_nothing_and_costs_nothing(engine):
     assert read(prefixes, engine, A) == 100
 
 
-def test_a_cache_larger_than_the_budget_is_not_kept(engine):
-    prefixes = Prefixes(engine, 500)
-    read(prefixes, engine, A)
-    assert (prefixes.entries, prefixes.bytes) == (0, 0)
-
-
 lists = st.lists(st.integers(0, 2), max_size=30)
-
-
-@given(lists, lists)
-def test_common_is_the_shared_beginning(a, b):
-    shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    assert common(a, b) == (min(len(a), len(b)) if shared is None else shared)
 
 
 prompts = st.lists(st.sampled_from([A, B, C, A[:50], [*A, 1], [*B, 2, 3]]), max_size=12)

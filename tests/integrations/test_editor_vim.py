@@ -174,13 +174,6 @@ def test_an_edit_can_be_stopped(vim):
     assert "at work" in result["messages"]
 
 
-def test_a_long_file_arrives_whole(vim):
-    long = "".join(f"name_{n} = {n}  # {'x' * 90}\n" for n in range(2500)) + "Old = 1\n"
-    vim.desk.write("a é.py", long)
-    result = vim.drive("2501,2501Specedit x")
-    assert text(result["lines"]) == long.replace("Old", "New")
-
-
 def test_a_file_is_warmed_when_it_is_opened(vim, tmp_path):
     log = tmp_path / "calls.txt"
     fake = tmp_path / "recorder"
@@ -190,15 +183,3 @@ def test_a_file_is_warmed_when_it_is_opened(vim, tmp_path):
     messages = (f"let g:specedit_command = {command}", "let g:specedit_warm = 1")
     vim.drive(*messages, "edit! a\\ é.py", "sleep 200m")
     assert "warm --quiet -- a é.py" in log.read_text()
-
-
-@pytest.mark.real
-def test_the_real_model_renames_in_vim(real_home, tmp_path):
-    for name in ("vim", "neovim"):
-        folder = tmp_path / name
-        folder.mkdir()
-        desk = Desk.make(folder)
-        del desk.env["TESTS_SCRIPT"]
-        desk.env.update(SPECEDIT_HOME=str(real_home), SPECEDIT_MODEL="qwen2.5-coder-0.5b")
-        result = make(name, desk).drive("call cursor(2, 1)", "SpeceditRename Fresh")
-        assert text(result["lines"]) == BUFFER.replace("Old", "Fresh"), result["messages"]

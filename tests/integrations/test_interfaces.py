@@ -1,7 +1,6 @@
 """The same edits through every interface: command, stdin, Python, hook, language server, server."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ BROKEN = {"answer": "a = (\n```"}
 ONE_TO_TWO = {"replace": [["1", "2"]]}
 
 Outcome = tuple[str, bool]  # the text afterwards, and whether the edit was done
-Interface = Callable[[Path, str, str, dict[str, Any]], Outcome]
 
 
 def command(folder: Path, text: str, instruction: str, script: dict[str, Any]) -> Outcome:

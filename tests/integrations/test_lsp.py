@@ -319,23 +319,6 @@ def test_the_server_ends_with_its_editor(tmp_path, how, code, busy):
 # errors
 
 
-def test_one_summary_is_shown_for_a_rename(editor, tmp_path):
-    repository = Repository.init(tmp_path / "repository")
-    repository.write(
-        "a.py", "".join(f"class {name}:\n    def title(self): pass\n" for name in "AB")
-    )
-    for number in range(40):
-        repository.write(f"use_{number}.py", "def use(thing):\n    return thing.title()\n")
-    repository.git("add", "-A")
-    uri = editor.open_file(repository.root / "a.py", (repository.root / "a.py").read_text())
-    assert renamed(editor, uri, (1, 10), "heading").count("title") == 1
-    editor.until(lambda: bool(editor.shown()))
-    editor.rest(0.1)
-    assert len(editor.shown()) == 1
-    (log,) = editor.shown("window/logMessage")
-    assert all(f"use_{number}.py" in log for number in range(40))
-
-
 @rows("method params problem")
 def test_wrong_parameters_get_an_error_that_names_them(editor, tmp_path, method, params, problem):
     uri = editor.open_file(tmp_path / "a.py", "x = 1\n")
@@ -432,12 +415,6 @@ def test_a_damaged_message_gets_an_error_and_the_next_is_read(language_server, e
         language_server.raw(data)
         assert editor.wait(None)["error"]["code"] == -32700, data[:40]
         assert "result" in editor.wait(editor.request("specedit/status", None)), data[:40]
-
-
-def test_headers_are_read_as_other_editors_write_them(language_server, editor):
-    body = '{"jsonrpc":"2.0","id":"é🙂","method":"specedit/status"}'.encode()
-    language_server.raw(b"content-length: %d\nContent-Type: x\r\n\r\n" % len(body) + body)
-    assert editor.wait("é🙂")["result"] is None
 
 
 def test_messages_that_do_not_fit_the_session_get_an_error(tmp_path):

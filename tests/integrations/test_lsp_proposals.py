@@ -72,21 +72,6 @@ def test_a_refused_answer_says_why_and_proposes_nothing(editor, tmp_path, play):
     assert "a.py: " in result["problems"][0]
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("specedit/propose", {"instruction": "Do it."}),
-        ("specedit/propose", {"textDocument": {"uri": "file:///a.py"}}),
-        ("specedit/apply", {"textDocument": {"uri": "file:///a.py"}, "change": 1}),
-        ("specedit/apply", []),
-    ],
-    ids=["no document", "no instruction", "no text", "a list"],
-)
-def test_a_request_that_lacks_something_is_an_error(editor, method, params):
-    answer = editor.wait(editor.request(method, params))
-    assert answer["error"]["code"] == -32602
-
-
 def test_a_change_that_names_no_file_is_merged_into_the_document(editor, folder):
     uri = editor.open_file(folder / "a.py", TWO)
     change = "def second():\n    return 2\n"

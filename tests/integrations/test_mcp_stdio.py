@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from git_repository import Repository
 from mcp import StdioServerParameters
 from mcp_client import EDIT, LONG, RENAME, Agent, contents, repository
 
-Play = Callable[..., Path]
 WORDS = ("-P", "-m", "specedit", "mcp")
 INITIALIZE = {
     "protocolVersion": "2025-06-18",

@@ -134,12 +134,6 @@ def test_a_rest_costs_no_steps_and_earns_no_drafts(ratio):
     assert asked < len(answer) / 4
 
 
-def test_drafting_that_saves_continues():
-    text = list(range(10, 2000))
-    count, _ = drafted(text, text, 0.02)
-    assert count < 40
-
-
 def test_what_was_written_asleep_is_read_on_waking():
     """The prediction becomes right in the answer's second half, and is found again there."""
     right = list(range(5000, 6000))
@@ -164,11 +158,6 @@ def test_no_more_is_read_of_predictions_than_an_answer_can_use():
     assert parted(endless, 7) == [[5] * 7]
 
 
-def test_the_second_prediction_is_followed_where_the_first_is_wrong():
-    right = list(range(100, 400))
-    assert len(written(Drafting([1], [list(range(1000, 1300)), right]), right)) < 20
-
-
 def test_the_line_of_the_steps_is_found_from_steps():
     measured = Steps()
     for ids in (1, 1, 1, 9, 9, 33, 33, 130, 130, 130, 64, 64, 17, 17, 5, 5):
@@ -176,30 +165,6 @@ def test_the_line_of_the_steps_is_found_from_steps():
     assert measured.start == pytest.approx(0.07, rel=0.02)
     assert measured.each == pytest.approx(0.0055, rel=0.02)
     assert measured.ratio(1) == pytest.approx(0.07 / 0.0055, rel=0.1)
-
-
-def test_one_size_alone_scales_the_line_that_was_believed():
-    measured = Steps()
-    assert not measured.known
-    for _ in range(8):
-        measured.add(1, 0.02)
-        assert measured.known and measured.share(1) == pytest.approx(0.02, rel=0.01)
-    assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
-
-
-def test_a_full_batch_leaves_less_room_for_a_draft():
-    measured = Steps()
-    ratios = [measured.ratio(n) for n in (1, 2, 8, 32, 256)]
-    assert ratios == sorted(ratios, reverse=True)
-    assert ratios[-1] < 1
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0])
-def test_a_step_that_took_no_time_is_no_measurement(seconds):
-    measured = Steps()
-    for _ in range(8):
-        measured.add(4, seconds)
-    assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
 
 
 def test_the_proposer_proposes_nothing_for_each_row():

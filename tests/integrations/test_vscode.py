@@ -141,19 +141,6 @@ def test_one_part_is_accepted_and_the_other_rejected(window):
     assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
 
 
-def test_a_click_on_a_lens_accepts_its_part(window):
-    window.open("a.py")
-    window.instruct("Old becomes New")
-    window.wait_lens("Accept 2 of 2")
-    window.page.locator(".codelens-decoration a:has-text('Accept 2 of 2')").click()
-    window.wait_lens("Accept 1 of 1")
-    window.keys("Escape")
-    window.closed()
-    window.wait_text("d = New")
-    window.save()
-    assert on_disk(window.desk) == TWO.replace("d = Old", "d = New")
-
-
 def test_escape_rejects_everything(window):
     propose(window)
     reject(window)
@@ -259,12 +246,6 @@ def restart_with(window: Window, values: dict[str, object]) -> None:
     read them."""
     also(window.desk, {**values, "editor.lineNumbers": "off"})
     window.page.wait_for_function("!document.querySelector('.line-numbers')")
-
-
-def test_by_default_a_sure_edit_is_shown_without_a_warning(window):
-    window.desk.play(replace=[["Old", "New"]], rated=True, margin=20.0)
-    propose(window)
-    assert "unsure" not in window.lenses()
 
 
 # what interrupts an edit

@@ -2,7 +2,6 @@
 
 import json
 import random
-import struct
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from specedit.engines.exact.engine import open_exact
 from specedit.engines.huggingface.loading import build
 from specedit.errors import ModelError
 from specedit.models import architecture
-from specedit.models.gguf import open_gguf
 from specedit.models.resolve import check_usable
 from specedit.models.store import ModelFiles
 
@@ -58,13 +56,6 @@ def test_scaled_frequencies_of_a_gguf_file_run_right_on_the_generic_engine(
     assert np.allclose(logits(built), expected, atol=2e-4)
     plain = save_gguf(model, tmp_path / "plain.gguf")
     assert not np.allclose(logits(build(plain.path, torch.float32)), expected, atol=2e-2)
-
-
-@pytest.mark.parametrize("factor", [0.5, 1.0, 4.0])
-def test_the_exact_engine_refuses_yarn_of_a_gguf_file(factor, tmp_path):
-    scaling = {**GGUF_YARN, "rope.scaling.factor": factor}
-    files = save_gguf(model_of("llama, no bias"), tmp_path / "small.gguf", scaling)
-    assert "YaRN" in (unsupported(files) or "")
 
 
 def test_the_exact_engine_runs_linear_scaling_and_refuses_yarn_by_name(tmp_path):
@@ -174,23 +165,3 @@ def test_a_folder_that_cannot_be_run_exactly_says_what_works_instead(changes, sa
         check_usable(ModelFiles("odd", tmp_path, "folder"))
         architecture.of_folder(tmp_path)
     assert "--engine huggingface" in caught.value.hint
-
-
-def test_names_go_there_and_back():
-    model = architecture.Architecture(
-        "qwen3", 2, 88, 204, 4, 2, 22, 517, 2048, 1e-6, 1e4, head_norm=True, bias=True
-    )
-    for name in (*model.names(), "output.weight"):
-        assert architecture.our_name(architecture.their_name(name)) == name
-    assert architecture.our_name("model.layers.0.mlp.experts.1.weight").startswith("model.layers")
-
-
-def test_rows_of_a_file_are_not_written_to(tmp_path):
-    files = save_gguf(model_of("qwen2, grouped, tied"), tmp_path / "small.gguf")
-    before = files.path.read_bytes()
-    assert struct.unpack_from("<I", before, 4) == (3,)
-    build(files.path, torch.float32)
-    for rows in (open_checkpoint(files).matrix, open_gguf(files.path).rows):
-        taken = rows("token_embd.weight")
-        taken += 1  # a copy
-    assert files.path.read_bytes() == before

@@ -144,19 +144,6 @@ def test_a_folder_without_a_model(missing, tmp_path, home):
 
 
 @pytest.mark.parametrize(
-    "config",
-    [
-        {"architectures": ["MambaForCausalLM"], "model_type": "mamba"},
-        {"model_type": "qwen3_5_text", "layer_types": ["linear_attention", "full_attention"]},
-        {"model_type": "mistral", "sliding_window": 4096, "max_position_embeddings": 32768},
-    ],
-    ids=["recurrent", "hybrid", "sliding window"],
-)
-def test_a_folder_is_taken_whatever_its_cache(config, tmp_path, home):
-    assert last(str(folder_of(tmp_path / "mine", **config)), home).kind == "folder"
-
-
-@pytest.mark.parametrize(
     ("architecture", "metadata", "said"),
     [
         ("mamba", {}, "'mamba'; qwen2, .* can be read"),

@@ -2,12 +2,10 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from command_line import log_restored
 from model_sources import tiny_gguf
 
 from specedit.decode import cost
@@ -72,35 +70,11 @@ def test_a_damaged_file_counts_as_absent(how, tmp_path):
     assert stored.read(tmp_path / "cache.json", dict[str, Sample]) is None
 
 
-def test_a_folder_or_a_missing_file_counts_as_absent(tmp_path):
-    (tmp_path / "folder").mkdir()
-    assert stored.read(tmp_path / "folder", dict[str, Sample]) is None
-    assert stored.read(tmp_path / "missing", dict[str, Sample]) is None
-
-
 def test_what_was_written_is_read_with_its_types(tmp_path):
     data = {"name": "a", "size": 1, "share": 1, "parts": [[1, True]], "files": {"x": "y"}}
     (tmp_path / "cache.json").write_text(json.dumps(data))
     expected = Sample("a", 1, 1.0, ((1, True),), {"x": "y"})
     assert stored.read(tmp_path / "cache.json", Sample) == expected
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        *({}, {"name": "a"}, {"name": 1, "size": 1}, {"name": "a", "size": True}),
-        *({"name": "a", "size": 1.0}, {"name": "a", "size": 1 << 70}, [["name", "a"]]),
-        {"name": "a", "size": 1, "share": float("nan")},
-        {"name": "a", "size": 1, "parts": [[1]]},
-        {"name": "a", "size": 1, "parts": [[1, 1]]},
-        {"name": "a", "size": 1, "files": {"x": 1}},
-        {"name": "a", "size": 1, "other": 1},
-    ],
-    ids=str,
-)
-def test_values_of_other_types_are_refused(values):
-    with pytest.raises(stored.WrongShapeError):
-        stored.typed(Sample, values)
 
 
 @pytest.mark.parametrize("how", DAMAGE)
@@ -120,39 +94,6 @@ def test_a_curve_that_no_machine_has_is_not_used(points, tmp_path):
     assert cost.load(path, "a") is None
     cost.save(path, "a", Curve.line(0.1, 0.01))
     assert cost.load(path, "a") == Curve.line(0.1, 0.01)
-
-
-def test_a_note_says_which_file_was_damaged(tmp_path, capsys, show_notes):
-    damage(tmp_path / "curves.json", "cut")
-    cost.load(tmp_path / "curves.json", "a")
-    assert not capsys.readouterr().err
-    show_notes()
-    cost.load(tmp_path / "curves.json", "a")
-    told = capsys.readouterr().err
-    assert told.startswith(f"specedit: {tmp_path / 'curves.json'} cannot be read and is made again")
-    assert len(told.splitlines()) == 1
-
-
-RECORD = {"pid": 4242, "version": "1", "identity": {}, "address": "unix:/x/server.sock"}
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"pid": "1"}, {"pid": 0}, {"pid": -1}, {"pid": 1.5}, {"pid": True}, {"pid": 1 << 70}),
-        *({"identity": []}, {"identity": {"model": 1}}, {"identity": None}, {"aliases": "a"}),
-        *({"address": ""}, {"address": 1}, {"address": "http://here"}, {"address": "ftp://a:1"}),
-        *({"token": None}, {"url": 1}, {"background": 1}, {"more": 1}),
-    ],
-    ids=str,
-)
-def test_a_damaged_record_of_a_server_counts_as_no_server(change, tmp_path):
-    folder = RuntimeFolder(tmp_path)
-    with folder.lock("server.lock"):
-        (tmp_path / "server.json").write_text(json.dumps(RECORD))
-        assert folder.record() is not None
-        (tmp_path / "server.json").write_text(json.dumps(RECORD | change))
-        assert folder.record() is None
 
 
 @pytest.mark.parametrize("how", DAMAGE)
@@ -185,11 +126,3 @@ def test_a_damaged_record_of_a_model_counts_as_no_record(how, tmp_path):
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "server.json")
     assert RuntimeFolder(tmp_path).record() is None
-
-
-@pytest.fixture
-def show_notes() -> Iterator[Callable[[], None]]:
-    from specedit.cli.options import show_notes
-
-    with log_restored():
-        yield show_notes

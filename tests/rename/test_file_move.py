@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,6 @@ from git_repository import Repository
 TREES = read_file("rename/work_trees.toml")
 PYTHON = TREES["python"]
 SCRIPTS = TREES["scripts"]
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 
 @pytest.fixture

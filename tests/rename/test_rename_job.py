@@ -1,8 +1,6 @@
 """`rename` as work: what the model is asked, and what of its answer becomes the file."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,10 +8,7 @@ from renaming import planned as plan
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.errors import InputError, RefusedEdit
-
-Run = Callable[..., "subprocess.CompletedProcess[bytes]"]
-Script = Callable[..., Path]
+from specedit.errors import RefusedEdit
 
 BEFORE = (
     b"class User:\n"
@@ -59,27 +54,11 @@ def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(script, spe
     assert edit["tokens"]["completion"] < 1.2 * edit["tokens"]["prompt"] + 128
 
 
-def test_prediction_none_is_plain_decoding():
-    job = planned(prediction="none")
-    assert isinstance(job, Job)
-    assert job.plan.prediction is None
-
-
 def test_a_taken_name_is_refused_with_its_line():
     wanted = ("class A {\n  int one;\n  int two;\n}\n", "one", "two", "A.java")
     with pytest.raises(RefusedEdit, match="line 3"):
         plan(*wanted)
     assert isinstance(plan(*wanted, allow="existing-name"), Job)
-
-
-def test_an_attribute_that_is_only_assigned_is_taken_too():
-    with pytest.raises(RefusedEdit, match="line 6"):
-        planned("age")
-
-
-def test_an_absent_name_is_an_error_with_the_nearest():
-    with pytest.raises(InputError, match="usernam"):
-        plan(BEFORE, "usernam", "email", scope="code")
 
 
 @pytest.fixture

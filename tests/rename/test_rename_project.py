@@ -198,13 +198,6 @@ def test_the_file_of_a_java_class_moves_with_it(desk):
     assert not (desk.repo.root / "src/shop/Basket.java").exists()
 
 
-def test_a_class_that_is_renamed_in_its_file_alone_leaves_the_files_name(desk):
-    desk.repo.commit(JAVA)
-    code, _, err = desk.specedit("rename", "Cart", "Basket", "src/shop/Cart.java", "--no-model")
-    assert code == 0 and "a file is named after `Cart`" in " ".join(err.split())
-    assert (desk.repo.root / "src/shop/Cart.java").exists()
-
-
 def test_a_class_is_not_renamed_to_the_name_of_another_file(desk):
     desk.repo.commit({**JAVA, "src/shop/Basket.java": "package shop;\n"})
     code, _, err = desk.specedit("rename", "Cart", "Basket", "--no-model")
@@ -283,12 +276,6 @@ def test_what_cannot_be_meant_where_it_stands_is_not_left(desk):
     assert desk.repo.read("c.py") == "def g(x):\n    return x.doc, doc\n"
 
 
-def test_the_diff_of_a_rename_is_shown_with_verbose_alone(desk):
-    assert "self.login" not in desk.specedit(*CODE)[2]
-    desk.specedit("undo")
-    assert "self.login" in desk.specedit(*CODE, "-v")[2]
-
-
 def test_the_list_asks_no_model_and_says_why(desk):
     code, out, err = desk.specedit(*CODE, "--dry-list")
     assert code == 0 and desk.asked == 0 and touched(desk) == set()
@@ -330,13 +317,6 @@ def test_one_file_says_who_else_uses_the_name_and_where_it_is_declared(desk):
     assert code == 0 and touched(desk) == {"shop/page.py"}
     assert "used in shop/user.py (line 3), tests/test_page.py (line 5)" in said
     assert "nothing in this file declares" not in said
-
-
-def test_files_that_are_named_leave_the_others_and_say_so_once(desk):
-    code, _, err = desk.specedit(*CODE, "shop/page.py", "tests/test_page.py")
-    said = " ".join(err.split())
-    assert code == 0 and touched(desk) == {"shop/page.py", "tests/test_page.py"}
-    assert said.count("declared in shop/user.py:3; used in shop/user.py (line 3)") == 1
 
 
 def test_a_name_that_is_taken_anywhere_leaves_every_file(desk):
@@ -473,16 +453,6 @@ def test_one_file_that_is_refused_leaves_every_file(desk):
     code, _, err = desk.specedit(*CODE, "--check-with", checker, "--strict")
     assert code == 2 and touched(desk) == set()
     assert "one change with" in " ".join(err.split())
-
-
-def test_a_keyword_is_refused(desk):
-    code, _, err = desk.specedit("rename", "user_name", "class")
-    assert code == 2 and "keyword" in err and touched(desk) == set()
-
-
-def test_a_line_needs_its_file(desk):
-    code, _, err = desk.specedit(*CODE, "--line", "3")
-    assert code == 2 and "--line needs the name of one file" in err
 
 
 def test_a_member_of_one_class_leaves_what_may_be_another_s():

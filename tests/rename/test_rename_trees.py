@@ -85,12 +85,6 @@ def test_the_compilers_accept(case, state, tmp_path):
     assert list(compilers.accept(tmp_path, wanted)) == wanted.split()
 
 
-def test_there_are_enough_of_them():
-    assert len(CASES) >= 12
-    sizes = [len(texts(case / "before")) for case in CASES]
-    assert min(sizes) >= 3 and max(sizes) <= 15
-
-
 def renamed_at(path: str, marked: str) -> Any:
     """The rename of the name behind the mark, in a tree of this one file."""
     start, text = marked.index("|"), marked.replace("|", "", 1)
@@ -164,16 +158,6 @@ def test_a_go_name_that_other_packages_use_stays_exported():
 @cases("rename/trees.toml", "left")
 def test_a_use_that_may_be_meant_is_left(path, marked):
     assert len(renamed_at(path, marked).left) == 1
-
-
-def test_files_that_import_from_each_other_in_a_circle_end():
-    texts = {
-        "a.ts": 'import {x} from "./b"\nexport {x}\n',
-        "b.ts": 'import {x} from "./a"\nexport {x}\nx.f()\n',
-        "c.ts": "export class D { f() {} }\n",
-    }
-    result = rename_texts(texts, "f", "g", root=Path())
-    assert list(result.files) == ["b.ts", "c.ts"] and result.files["b.ts"].notes
 
 
 def test_a_path_from_an_imported_module_is_followed():

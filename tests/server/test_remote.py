@@ -134,13 +134,6 @@ def test_vllm_tells_its_steps_and_what_it_verified(endpoint):
     assert figures.prediction == Tally(8, 6)
 
 
-@pytest.mark.parametrize("odd", [None, "x", -1, 1 << 50, 1.5, [1]], ids=str)
-def test_what_is_no_count_counts_nothing(endpoint, odd):
-    endpoint.answer = stream("```python\n", "a = 2\n", "```", drafts=(odd, odd))
-    found = answer(backend(endpoint, "vllm"))
-    assert (found.text, found.completion, found.passes) == ("a = 2\n", 10, 10)
-
-
 LONG_REASON = "not used: " + "so it is " * 99
 NOTES: dict[str, tuple[dict[str, str], Any, str]] = {  # headers, usage, and what a note says of it
     "inexact": ({"x-specedit-exact": "no"}, USAGE, "not exact there"),
@@ -369,12 +362,6 @@ def test_nobody_there_is_said():
 def test_what_is_no_url_is_refused(url):
     with pytest.raises(UsageError):
         RemoteBackend(Settings(server=url))
-
-
-def test_audit_is_refused(endpoint):
-    with pytest.raises(UsageError):
-        answer(backend(endpoint), replace(PLAN, audit=True))
-    assert not endpoint.requests
 
 
 @pytest.mark.parametrize("path", ["", "/", "/v1", "/inference/v1/"])

@@ -26,7 +26,7 @@ from specedit.edit.backend import unreported
 from specedit.files import journal
 from specedit.server import client, runtime
 from specedit.server.runtime import RuntimeFolder
-from specedit.settings import Settings, resolve
+from specedit.settings import resolve
 
 pytestmark = pytest.mark.tools
 
@@ -103,17 +103,6 @@ def test_the_result_is_the_same_with_a_server_and_without(specedit, place, user)
     assert untimed(served) == untimed(alone)
 
 
-def test_exit_codes_and_patches_are_the_same(specedit, place, user):
-    specedit("serve", "--background", "--socket-only")
-    cut_off, bad_drafter = ["--max-tokens", "3"], ["--draft", "nothing"]
-    for flags, code in (([], 0), (["--check"], 1), (cut_off, 2), (bad_drafter, 2)):
-        command = ["edit", "Username to Email", "user.py", "--diff", *flags]
-        alone = specedit(*command, "--server", "off")
-        served = specedit(*command)
-        assert (alone.returncode, served.returncode) == (code, code)
-        assert served.stdout == alone.stdout
-
-
 def test_warm_true_starts_one_server_for_many_clients(place):
     settings = resolve({"warm": True}).values
     found: list[str | None] = []
@@ -149,14 +138,6 @@ def test_a_server_that_is_replaced_says_so_and_listens_where_it_did(specedit, pl
     assert any("warm server was replaced: it had threads 0" in one for one in edited["notes"])
     (again,) = edit(specedit, user, "--threads", "1", code=1)["files"]  # unchanged
     assert not any("replaced" in one for one in again["notes"])
-
-
-def test_a_server_of_another_model_is_replaced_and_the_report_says_so(specedit, place, user):
-    specedit("serve", "--background", "--port", "0")
-    first, other = record_of(place), "qwen2.5-coder-0.5b"
-    (edited,) = edit(specedit, user, "--model", other)["files"]
-    assert any(f"it had model {Settings().model}" in note for note in edited["notes"])
-    assert (record_of(place).model, record_of(place).url) == (other, first.url)
 
 
 def test_a_second_server_in_a_terminal_names_the_first_or_replaces_it(specedit, place):
@@ -273,19 +254,6 @@ def test_an_idle_server_ends_by_itself(specedit, place):
     until(lambda: place.record() is None and not place.socket.exists())
 
 
-@pytest.mark.parametrize("minutes", ["nan", "inf"])
-def test_a_server_waits_a_finite_time(specedit, place, minutes):
-    done = specedit("serve", "--background", "--idle-minutes", minutes)
-    assert done.returncode == 2 and b"--idle-minutes" in done.stderr
-
-
-def test_a_model_that_cannot_be_loaded_ends_the_server_with_its_words(place, tmp_path, monkeypatch):
-    monkeypatch.setenv("TESTS_SCRIPT", str(tmp_path / "nothing.json"))
-    with process("--socket-only", env={}) as server:
-        _, said = server.communicate(timeout=20)
-        assert server.returncode == 2 and b"not a script" in said
-
-
 def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
     specedit, place, tmp_path, monkeypatch
 ):
@@ -296,13 +264,6 @@ def test_a_background_server_that_cannot_load_its_model_says_so_at_once(
     done = specedit("serve", "--background", "--socket-only", *flags)
     assert done.returncode == 2 and b"model.gguf is cut off" in done.stderr
     assert place.record() is None
-
-
-def test_an_edit_whose_server_cannot_load_says_why(specedit, place, user, monkeypatch):
-    monkeypatch.setenv("TESTS_SCRIPT", str(user.parent / "nothing.json"))
-    done = specedit("edit", "x", "user.py", "--warm")
-    assert done.returncode == 2 and b"not a script" in done.stderr
-    assert user.read_text() == TEXT
 
 
 def test_a_running_server_that_does_not_listen_there_is_replaced(specedit, place, user):
@@ -345,6 +306,21 @@ def models(url: str, token: str) -> list[str]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with urllib.request.urlopen(urllib.request.Request(f"{url}/v1/models", headers=headers)) as got:
         return [model["id"] for model in json.load(got)["data"]]
+
+
+@pytest.mark.long
+def test_a_thousand_answers_leave_the_memory_as_it_was(specedit, place):
+    specedit("serve", "--background", "--socket-only")
+    server = client.ServerBackend(record_of(place))
+
+    def memory_after(answers: int) -> int:
+        for number in range(answers):
+            text = f"Username = 'é😀{'x' * (number % 16 * 37)}'\r\n"
+            assert "Email" in server.run(plan(text), unreported).text
+        return int(client.status(record_of(place))["memory_bytes"])
+
+    first = memory_after(100)
+    assert memory_after(1_000) - first < 10 << 20
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "example.org"])

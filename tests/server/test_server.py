@@ -43,55 +43,7 @@ def slow(tmp_path: Path) -> Iterator[Running]:
         yield found
 
 
-def content(chunks: list[dict[str, Any]]) -> str:
-    return "".join(c["delta"].get("content", "") for chunk in chunks for c in chunk["choices"])
-
-
 # --- answers
-
-
-def test_an_answer_has_openais_shape(server):
-    body = server.chat(TEXT, **predicted(TEXT)).json
-    assert body["object"] == "chat.completion" and body["id"].startswith("chatcmpl-")
-    (choice,) = body["choices"]
-    assert choice["message"] == {
-        "role": "assistant",
-        "content": AFTER,
-        "refusal": None,
-        "annotations": [],
-    }
-    assert (choice["index"], choice["finish_reason"], choice["logprobs"]) == (0, "stop", None)
-    usage = body["usage"]
-    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
-
-
-STREAMS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "prediction": predicted(TEXT),
-    "parts": predicted([{"type": "text", "text": TEXT}]),
-    "stop": {"stop": ["size", "```"]},
-    "several": {
-        **predicted(TEXT),
-        "predictions": [predicted(text)["prediction"] for text in (TEXT.upper(), "x")],
-    },
-    "stop-in-prediction": {"stop": "ze =", **predicted(TEXT)},
-    "stop-never": {"stop": ["sizf", "😀😀"]},
-    "cut": {"max_tokens": 40},
-    "cut-in-a-character": {"max_completion_tokens": 34},
-}
-
-
-@pytest.mark.parametrize("fields", STREAMS.values(), ids=STREAMS)
-def test_a_stream_says_what_the_whole_answer_says(server, fields):
-    whole = server.chat(TEXT, **fields).json
-    streamed = server.chat(TEXT, stream=True, **fields)
-    assert streamed.headers["content-type"].startswith("text/event-stream")
-    chunks = streamed.chunks
-    assert content(chunks) == whole["choices"][0]["message"]["content"]
-    assert chunks[0]["choices"][0]["delta"] == {"role": "assistant", "content": ""}
-    assert chunks[-1]["choices"][0]["finish_reason"] == whole["choices"][0]["finish_reason"]
-    assert all("usage" not in c and c["object"] == "chat.completion.chunk" for c in chunks)
-    assert len({c["id"] for c in chunks}) == 1
 
 
 def test_a_prompt_that_was_read_is_reported_as_cached(server):

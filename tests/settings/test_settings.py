@@ -17,36 +17,6 @@ def project(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_without_anything_every_value_is_its_default(tmp_path):
-    found = resolve(start=tmp_path, environ={})
-    assert found.values == Settings()
-    assert set(found.origins.values()) == {"default"}
-
-
-@pytest.mark.parametrize(
-    ("toml", "environ", "flags", "expected", "origin"),
-    [
-        ("", {}, {}, "comments", "default"),
-        ('scope = "code"', {}, {}, "code", "pyproject.toml"),
-        ('scope = "code"', {"SPECEDIT_SCOPE": "derived"}, {}, "derived", "SPECEDIT_SCOPE"),
-        (
-            'scope = "code"',
-            {"SPECEDIT_SCOPE": "derived"},
-            {"scope": "comments"},
-            "comments",
-            "flag",
-        ),
-        ("", {"SPECEDIT_SCOPE": "derived"}, {"scope": None}, "derived", "SPECEDIT_SCOPE"),
-    ],
-    ids=["default", "file", "variable", "flag", "flag not given"],
-)
-def test_precedence(tmp_path, toml, environ, flags, expected, origin):
-    project(tmp_path, f"[tool.specedit]\n{toml}\n")
-    found = resolve(flags, start=tmp_path, environ=environ)
-    assert found.values.scope == expected
-    assert Path(found.origins["scope"]).name == origin
-
-
 def test_the_nearest_pyproject_is_the_one(tmp_path):
     project(tmp_path, "[tool.specedit]\nthreads = 3\n")
     deep = tmp_path / "a" / "b"

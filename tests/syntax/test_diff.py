@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specedit.edit.hunk_choice import applied, part_of
 from specedit.syntax import lines
-from specedit.syntax.lines import Hunk, counts, hunks, patch, word_spans
+from specedit.syntax.lines import Hunk, hunks, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
 BYTES = st.lists(
@@ -33,23 +33,6 @@ def test_all_hunks_applied_are_the_new_text_and_none_the_old(before, after):
     assert apply(before, after, result) == after
     assert apply(before, after, []) == before
     assert bool(result) == (before != after)
-
-
-@given(TEXT, TEXT)
-def test_hunks_count_what_they_show(before, after):
-    result = hunks(before, after)
-    added, removed, count = counts(before, after)
-    assert count == len(result)
-    assert added - removed == len(_lines(after)) - len(_lines(before))
-    for hunk in result:
-        assert hunk.added + hunk.removed > 0
-        for line in hunk.lines:
-            assert (line.before is None) == (line.kind == "+")
-            assert (line.after is None) == (line.kind == "-")
-
-
-def _lines(text: str) -> list[str]:
-    return text.split("\n") if not text.endswith("\n") and text else text.split("\n")[:-1]
 
 
 def test_one_hunk_of_two_may_be_applied():

@@ -24,8 +24,8 @@ from specedit.engines.exact.conversion import converted_path, source_of
 from specedit.engines.exact.engine import ExactEngine, open_exact
 from specedit.engines.exact.guessing import Guesser
 from specedit.engines.exact.weights import open_weights
-from specedit.errors import ModelError, UsageError
-from specedit.models import head_file, store
+from specedit.errors import UsageError
+from specedit.models import head_file
 from specedit.models.head_file import (
     KINDS,
     About,
@@ -280,19 +280,6 @@ def test_training_lowers_the_loss_and_raises_acceptance(kind, learnt, weights):
     assert all(0.2 < s < 2.1 for s in watched.sharpness(learner.network))
 
 
-def test_training_goes_on_where_it_stopped(learnt, weights, tmp_path):
-    learner = learner_of(learnt[0], Teacher(weights))
-    for _ in range(3):
-        learner.one_step(1)
-    learner.step = 3
-    other = learner_of(learnt[0], Teacher(weights), seed=9)
-    other.take(written(tmp_path / "h.safetensors", learner.network, weights.source, steps=3))
-    assert other.step == 3
-    pairs = zip(learner.network.parameters(), other.network.parameters(), strict=True)
-    for one, two in ((a.detach(), b.detach()) for a, b in pairs):
-        assert float((one - two).abs().mean()) <= 0.03 * float(one.abs().mean())
-
-
 # -- drafting --------------------------------------------------------------------------------------
 
 
@@ -349,26 +336,6 @@ def test_heads_that_learnt_save_passes(engine, weights, tmp_path):
     assert found == plain and passes < 0.7 * many, (passes, many)
 
 
-def test_a_tree_names_parents_before_children_and_likelier_ids_first(engine, weights, tmp_path):
-    heads = written(tmp_path / "h.safetensors", fresh("chained"), weights.source, sharpness=3.0)
-    guesser = Guesser(engine.passes, heads)
-    drafter = HeadsDrafter(guesser)
-    drafter.begin([1, 2])
-    assert drafter.propose(8) is None  # no row was seen
-    drafter.see([np.ones(HIDDEN, np.float32)])
-    drafter.commit([4])
-    drafter.set_budget(9.0, 1.0, 0.001)
-    draft = drafter.propose(30)
-    assert draft is not None and draft.parents is not None and draft.seconds > 0
-    assert all(parent < at for at, parent in enumerate(draft.parents))
-    alive: list[float] = []
-    for parent, chance in zip(draft.parents, draft.chances, strict=True):
-        alive.append(chance * (alive[parent] if parent >= 0 else 1.0))
-    assert alive == sorted(alive, reverse=True) and len(draft.ids) <= 30
-    pairs = list(zip(draft.parents, draft.ids, strict=True))
-    assert len(set(pairs)) == len(pairs)
-
-
 # -- training --------------------------------------------------------------------------------------
 
 
@@ -392,16 +359,6 @@ def test_only_tracked_code_is_learnt_from(repository):
     assert read_texts([repository]) == found
     with pytest.raises(UsageError, match="not tracked"):
         read_texts([repository / "untracked.py"])
-
-
-@pytest.mark.parametrize("content", [None, "", "   \n" * 300])
-def test_a_folder_without_text_is_an_error(content, tmp_path):
-    made_here = Repository.init(tmp_path)
-    if content is not None:
-        (tmp_path / "empty.py").write_text(content)
-        made_here.git("add", ".")
-    with pytest.raises(UsageError, match="nothing to learn from"):
-        read_texts([tmp_path])
 
 
 def target(engine: ExactEngine, weights: Any) -> HeadsTarget:
@@ -465,31 +422,6 @@ def test_an_interrupted_run_loses_nothing(when, engine, weights, repository, tmp
     assert RowStore(folder.unfinished, HIDDEN).places > 0
     assert folder.file("chained").is_file() == (when == "learn")
     assert not list(folder.path.rglob("*.tmp"))
-
-
-def test_too_little_disk_space_is_an_error_before_anything_is_done(
-    engine, weights, repository, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(store, "free", lambda path: 1000)
-    folder, texts = HeadsFolder(tmp_path / "store", weights.source), read_texts([repository])
-    with pytest.raises(ModelError, match="not enough disk space for training heads"):
-        list(train.train(target(engine, weights), texts, folder, sizes("chained"), 4.0))
-
-
-@pytest.mark.parametrize("name", ["rows.bin", "names.jsonl"])
-@pytest.mark.parametrize("lost", [1, 50])
-def test_rows_that_a_kill_cut_off_are_dropped(name, lost, tmp_path):
-    store = RowStore(tmp_path, 8)
-    for number in range(3):
-        states = np.full((10, 8), number, np.float32)
-        store.add(f"text:{number}", False, states, [number] * 10, [7] * 10)
-    path = tmp_path / name
-    path.write_bytes(path.read_bytes()[:-lost])
-    again = RowStore(tmp_path, 8)
-    again.add("text:9", True, np.full((5, 8), 9, np.float32), [9] * 5, [8] * 5)
-    rows = RowStore(tmp_path, 8).load()
-    assert (rows.states[:, 0] == rows.meta[0]).all(), "each row is beside its id"
-    assert rows.meta[0][-5:].tolist() == [9] * 5 and 20 < len(rows.states) <= 35
 
 
 # -- those in the package --------------------------------------------------------------------------

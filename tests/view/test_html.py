@@ -109,33 +109,6 @@ def test_a_browser_shows_tokens_by_origin_and_passes_on_a_time_line(opened, tmp_
         assert re.search(rf'<rect [^>]*data-pass="{number}"', document)
 
 
-@in_a_browser
-def test_pointing_at_a_token_lights_its_pass(opened, tmp_path):
-    text = page(read(trace(tmp_path / "t", RUN)))
-    point = (
-        "<script>document.querySelector('span[data-pass=\"2\"]')"
-        ".dispatchEvent(new MouseEvent('mouseover', {bubbles: true}))</script></body>"
-    )
-    target = tmp_path / "run.html"
-    target.write_text(text.replace("</body>", point), encoding="utf-8")
-    document = opened(target)
-    assert re.search(r'<rect [^>]*class="[^"]*lit[^"]*"[^>]*data-pass="2"', document)
-    assert re.search(r'<div id="about"[^>]*>pass 2 ·', document)
-
-
-@in_a_browser
-def test_hostile_text_stays_text_in_a_browser(opened, tmp_path):
-    events = [passed(text, source=FREE) for text in HOSTILE]
-    target = tmp_path / "run.html"
-    source = trace(tmp_path / "t", events, file=HOSTILE[0])
-    target.write_text(page(read(source)), encoding="utf-8")
-    document = opened(target)
-    assert "<title>specedit: &lt;/pre&gt;" in document
-    assert "<title>owned" not in document
-    assert "<img" not in document and "<link" not in document
-    assert 'id="about"' in document
-
-
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_makes_no_tags(tmp_path, text):
     """Whatever a token, a name or a source is called, the page's tags are those of a tame one."""

@@ -48,22 +48,12 @@ CASES = [
         id="looked up",
     ),
     pytest.param(
-        [written("x", "Y", accepted=1, source="oracle")],
-        [("drafted", "x"), (FREE, "Y")],
-        id="a drafter nobody knows yet",
-    ),
-    pytest.param(
         [
             written("x", "Y", accepted=1, source="chained"),
             written("z", "W", accepted=1, source="model"),
         ],
         [("guessed", "x"), (FREE, "Y"), ("drafted", "z"), (FREE, "W")],
         id="heads, and a draft model",
-    ),
-    pytest.param(
-        [written("x", "Y", accepted=1, source="candidates")],
-        [("branched", "x"), (FREE, "Y")],
-        id="candidates",
     ),
     pytest.param(
         [written("", "", accepted=1), written("x", source=FREE)],
@@ -105,15 +95,6 @@ def test_parts_cover_the_text_without_gaps(events):
     edges = [0, *(p.end for p in result.parts)]
     assert [p.start for p in result.parts] == edges[:-1]
     assert edges[-1] == len(result.text)
-
-
-@given(runs(), st.text(st.sampled_from("ab\n"), max_size=8))
-def test_parts_keep_their_text_where_more_follows(events, tail):
-    answer = prov.of(events)
-    placed = answer.onto(answer.text + tail)
-    assert [placed.text[p.start : p.end] for p in placed.parts] == [
-        answer.text[p.start : p.end] for p in answer.parts
-    ]
 
 
 def test_an_answer_is_found_by_its_lines_when_a_part_was_not_applied():

@@ -1,6 +1,5 @@
 """What a repository calls its files, and writes into its settings, never moves a terminal."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,6 @@ import pytest
 from command_line import at_a_terminal
 from git_repository import Repository
 
-Specedit = Callable[..., subprocess.CompletedProcess[bytes]]
 RED = "\x1b[31m"
 SAYS = "\nspecedit: all is well"
 

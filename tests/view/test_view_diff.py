@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from specedit.decode import FREE, Chunk
+from specedit.decode import Chunk
 from specedit.edit.backend import Written
 from specedit.edit.report import Edit
-from specedit.view import colours, diff_view, terminal
+from specedit.view import diff_view, terminal
 from specedit.view import provenance as prov
 from specedit.view.terminal import show_patch
 
@@ -71,13 +71,6 @@ def test_an_unchanged_file_shows_nothing():
     assert shown(BEFORE, BEFORE) == ""
 
 
-def test_new_lines_are_in_what_they_define():
-    added = "\n    def email(self):\n        return 1\n"
-    after = BEFORE + "\n    def last(self):\n        return 2\n"
-    assert "in User.email" in shown(after, after.replace(BEFORE, BEFORE + added))
-    assert "in User.last" in shown(after, after + "        # more\n")
-
-
 def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means():
     text = shown(BEFORE, AFTER, 100, provenance=provenance())
     assert re.search(r"·●●» \+     def email", text)
@@ -88,28 +81,11 @@ def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means(
     assert "looked up" not in text
 
 
-def test_a_terminal_without_unicode_gets_ascii():
-    text = shown(BEFORE, AFTER, provenance=provenance(), encoding="ascii")
-    assert text.isascii()
-    assert ".**> +" in text
-
-
-def test_changed_words_are_marked_and_code_is_coloured():
-    text = shown(BEFORE, AFTER, colours="truecolor")
-    marked = re.findall(r"\x1b\[[0-9;]*1;[0-9;]*48;2;[0-9;]*m([^\x1b]*)", text)
-    assert "email" in marked and "username" in marked
-    assert re.search(r"\x1b\[[0-9;]*m(def|return)\x1b", text)
-
-
 def test_without_colours_changed_words_are_still_marked(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     text = shown(BEFORE, AFTER, colours="truecolor")
     assert not re.search(r"\x1b\[[0-9;]*(3[0-7]|38;|48;)", text)
     assert "\x1b[1;4memail\x1b[0m" in text
-
-
-def test_a_missing_final_newline_is_reported():
-    assert "no newline at the end" in shown("a\nb", "a\nb\n")
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\x08\x9b31m\u202e\u2066 [bold]x[/] :smile:"
@@ -181,28 +157,6 @@ def test_no_row_is_wider_than_the_terminal_and_no_line_is_lost(before, after, al
 def kept(text: str, changed: dict[int, str]) -> list[str]:
     """The lines that a diff does not name: of the old text and of the new one they are the same."""
     return [n for number, n in enumerate(text.split("\n"), 1) if number not in changed and n]
-
-
-def test_a_line_of_many_characters_is_cut_with_a_word_about_it():
-    long = "x" * 50_000
-    text = shown(f"a\n{long}\n", f"b\n{long}\n")
-    assert "…and 48,000 more characters" in text
-    assert len(text) < 20_000
-
-
-def test_lines_of_a_string_that_spans_several_keep_its_colour():
-    text = 'x = """\ndef no():\n"""\n'
-    lines = colours.code_lines(text, "a.py", "ansi_dark")
-    assert [line.plain for line in lines] == ['x = """', "def no():", '"""', ""]
-    inks = {str(span.style) for span in lines[1].spans} - {"none"}
-    assert len(inks) == 1
-
-
-def test_provenance_of_a_part_of_a_file_falls_on_its_lines():
-    text = "before\n" + AFTER + "behind\n"
-    placed = provenance().onto(text)
-    assert placed.kinds(0, len("before\n")) == set()
-    assert FREE in placed.kinds(len("before\n"), len(text))
 
 
 def test_each_hunk_says_which_definition_it_is_in():

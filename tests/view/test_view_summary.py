@@ -1,16 +1,14 @@
 """The report line and table: the run's numbers, and what went wrong, in words."""
 
 import io
-from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from specedit.decode import Tally
 from specedit.edit.backend import ModelInfo
-from specedit.edit.report import CommandResult, Compared, Edit, Figures, Finding, Report, Tried, Try
+from specedit.edit.report import Compared, Edit, Figures, Finding, Report
 from specedit.view import summary
-from specedit.view.colours import count, seconds
 
 FIGURES = Figures(
     prompt=182,
@@ -49,18 +47,6 @@ def test_one_line_has_seconds_tokens_passes_and_acceptance():
     )
 
 
-def test_a_load_that_a_warm_server_would_save_is_shown():
-    slow = replace(EDITED, figures=replace(FIGURES, load_s=2.0, total_s=5.9))
-    assert " · 5.9 s (load 2.0) · 127 tokens" in message(Report("edit", (slow,), MODEL))
-
-
-def test_several_files_have_one_summary():
-    text = message(Report("edit", (EDITED, EDITED, REFUSED), MODEL))
-    assert "3 files: 2 edited, 1 refused, +4 -6 · 7.9 s" in text
-    assert text.count(" · ") == 4
-    assert "254 tokens · 38 passes" in text
-
-
 def test_problems_notes_and_the_kept_answer_are_reported():
     text = message(Report("edit", (REFUSED,)))
     assert text.splitlines() == [
@@ -72,20 +58,9 @@ def test_problems_notes_and_the_kept_answer_are_reported():
     ]
 
 
-def test_what_was_reverted_is_shown_to_those_who_ask():
-    edit = replace(EDITED, findings=(Finding("reverted", "reverted: white space"),))
-    assert "reverted" not in message(Report("edit", (edit,)))
-    assert "reverted: white space" in message(Report("edit", (edit,)), verbose=True)
-
-
 def test_quiet_says_problems_only():
     assert message(Report("edit", (EDITED,)), quiet=True) == ""
     assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
-
-
-def test_plain_decoding_has_no_acceptance():
-    edit = Edit("a", "edited", figures=Figures(completion=5, passes=5, decode_s=1.0))
-    assert message(Report("edit", (edit,))).endswith("5 tokens · 5 passes\n")
 
 
 def test_verbose_is_a_table_of_every_figure():
@@ -95,20 +70,6 @@ def test_verbose_is_a_table_of_every_figure():
     pace = next(line for line in text.splitlines() if line.startswith("tokens per second"))
     assert pace.split()[-1] == f"{FIGURES.completion / FIGURES.decode_s:.1f}"
     assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
-
-
-def test_files_that_are_one_change_with_a_broken_one_share_a_line():
-    held = [
-        Edit(f"{at}.cs", "refused", findings=(Finding("held", "not written", refuses=True),))
-        for at in range(12)
-    ]
-    broken = Edit("x.cs", "failed", findings=(Finding("file", "not UTF-8", refuses=True),))
-    first, *_, last = message(Report("rename", (*held, broken)), quiet=True).splitlines()
-    assert (first, last) == ("12 files: not written:", "x.cs: not UTF-8")
-
-
-def test_a_run_without_a_model_has_no_table_of_zeros():
-    assert "passes" not in message(Report("rename", (REFUSED, REFUSED)), verbose=True)
 
 
 @pytest.mark.parametrize(("identical", "words"), [(True, "the same text"), (False, "ANOTHER TEXT")])
@@ -129,51 +90,3 @@ def test_hostile_words_stay_words():
     text = message(Report("edit", (edit,)))
     assert "\x1b" not in text
     assert "[bold]x[/]" in text and ":smile:" in text
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(0, "0 ms"), (0.0123, "12 ms"), (0.2, "0.2 s"), (59.94, "59.9 s"), (61, "1 min 01 s")],
-)
-def test_seconds_are_readable(value, words):
-    assert seconds(value) == words
-
-
-def test_counting():
-    assert [count(n, "pass", "passes") for n in (1, 2, 1234)] == [
-        "1 pass",
-        "2 passes",
-        "1,234 passes",
-    ]
-
-
-def left(number: int) -> Edit:
-    message = Finding("skipped", "holds `Old` on line 1, but is no code")
-    return Edit(f"{number:02}.md", "unchanged", b"a", b"a", findings=(message,))
-
-
-def test_files_that_share_a_reason_share_a_line_that_names_them():
-    why = "holds `Old` on line 1, but is no code"
-    few = message(Report("rename", (EDITED, *map(left, range(3)))))
-    assert f"3 files left as they are: {why}: 00.md, 01.md, 02.md\n" in few
-    many = Report("rename", tuple(map(left, range(20))))
-    assert "\n  06.md\n  07.md\n  and 12 more (-v names them)\n" in message(many)
-    assert "\n  18.md\n  19.md\n" in message(many, verbose=True)
-
-
-def test_the_seconds_of_tests_stand_beside_those_of_the_model():
-    failed = Try(1, test=CommandResult(1, "no product"), test_s=2.0)
-    same = Try(2, test=CommandResult(1, "no product"), same_as=1)
-    kept = Try(3, test=CommandResult(0), test_s=1.5, kept=True)
-    edit = replace(EDITED, tries=(failed, same, kept))
-    text = message(Report("edit", (edit, edit, REFUSED), MODEL))
-    assert " · tests 3.5 s\n" in text
-
-
-def test_what_was_said_of_an_earlier_try_is_not_said_again():
-    tries = (Try(1), Try(2, same_as=1))
-    lines = [
-        summary.line_of_try(Tried(replace(t, test=CommandResult(1, "no product")), 6)).plain
-        for t in tries
-    ]
-    assert lines[0].endswith("fails: no product") and lines[1].endswith("the same as try 1")
