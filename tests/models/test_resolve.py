@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from model_sources import Hub, entry_of, hub_server, tiny_gguf
 from specedit.errors import ModelError
 from specedit.models import catalogue, resolve
 from specedit.models.store import FetchProgress, ModelFiles, Slot
-from specedit.models.tokenizer import prompt_ids
+from specedit.models.tokenizer import Tokenizer, prompt_ids
 from specedit.models.vocabulary import load_tokenizer
 
 
@@ -204,3 +205,35 @@ def test_a_folder_fetched_halfway_goes_on(hub, tmp_path, home):
     assert [place.rsplit("/")[-1] for place, _ in hub.asked if "resolve" in place] == [
         "model.safetensors"
     ]
+
+
+# which models can draft for which
+
+WORDS = Tokenizer(
+    ids_of=lambda text: [], pieces=[b"a", b"b", b""], specials={"<end>": 2}, ends=frozenset({2})
+)
+
+
+def test_equal_vocabularies_are_kin():
+    assert (
+        resolve.vocabulary_difference(WORDS, replace(WORDS, pieces=(b"a", b"b", b"", b""))) is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        ({"pieces": [b"a", b"c"]}, "tokens differ"),
+        ({"pieces": [b"a"]}, "1 tokens, not 2"),
+        ({"specials": {"<stop>": 2}}, "special tokens"),
+    ],
+    ids=["another token", "fewer", "other specials"],
+)
+def test_others_are_not(other, why):
+    assert why in (resolve.vocabulary_difference(replace(WORDS, **other), WORDS) or "")
+
+
+def test_a_draft_model_is_refused_by_name():
+    resolve.check_drafts("tiny", WORDS, "big", WORDS)
+    with pytest.raises(ModelError, match="tiny cannot draft for big"):
+        resolve.check_drafts("tiny", replace(WORDS, pieces=[]), "big", WORDS)

@@ -11,7 +11,7 @@ from model_sources import tiny_gguf
 from specedit.decode import cost
 from specedit.decode.cost import Curve
 from specedit.files import stored
-from specedit.models.store import ModelFiles, Record, Slot, store_path
+from specedit.models.store import ModelFiles, store_path
 from specedit.models.vocabulary import load_tokenizer
 from specedit.server.runtime import RuntimeFolder
 
@@ -77,16 +77,6 @@ def test_what_was_written_is_read_with_its_types(tmp_path):
     assert stored.read(tmp_path / "cache.json", Sample) == expected
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-def test_damaged_curves_are_replaced(how, tmp_path):
-    path, curve = tmp_path / "curves.json", Curve.line(0.1, 0.01)
-    damage(path, how)
-    assert cost.load(path, "a") is None
-    cost.invalidate(path, "a")
-    cost.save(path, "a", curve)
-    assert cost.load(path, "a") == curve
-
-
 @pytest.mark.parametrize("points", CURVES.values(), ids=CURVES)
 def test_a_curve_that_no_machine_has_is_not_used(points, tmp_path):
     path = tmp_path / "curves.json"
@@ -110,16 +100,6 @@ def test_a_damaged_form_of_the_tokenizer_is_made_again(how, tmp_path):
         assert again.template == expected.template
         assert again.encode("int main") == expected.encode("int main")
         assert kept.read_bytes() == sound
-
-
-@pytest.mark.parametrize("how", DAMAGE)
-def test_a_damaged_record_of_a_model_counts_as_no_record(how, tmp_path):
-    slot = Slot(tmp_path, "model.gguf")
-    slot.write(Record("m", "path", "d" * 64, 3, "", "2026-01-01"))
-    slot.path.write_bytes(b"abc")
-    assert slot.record() is not None
-    damage(slot.sidecar, how)
-    assert slot.record() is None
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -14,6 +14,7 @@ from one_edit import shown_in
 from renaming import MARK, MAX_SHOWN_CHARACTERS, Tree, planned
 
 from specedit.edit.job import Job
+from specedit.errors import RefusedEdit
 from specedit.files.source import read
 from specedit.settings import Settings
 
@@ -205,3 +206,76 @@ def test_the_files_of_one_rename_share_what_the_model_is_shown(tmp_path, monkeyp
 def test_a_file_without_undecided_mentions_asks_nothing(renamed):
     text, _, shown = renamed("username = 1\nprint(username)  # see `username`\n")
     assert (text, shown) == ("email = 1\nprint(email)  # see `email`\n", [])
+
+
+USER = (
+    "class User:\n"
+    '    """Somebody, by username."""\n\n'
+    "    def __init__(self, username):\n"
+    "        self.username = username\n"
+    "        self.age = 0\n"
+)
+RENAMED = USER.replace("username", "email")
+
+
+def test_the_model_reads_the_original_and_expects_the_renamed():
+    job = plan(USER)
+    assert USER in job.plan.messages[-1].content
+    assert job.plan.prediction == RENAMED
+
+
+def test_what_a_rename_is_unsure_of_names_its_lines():
+    job = plan(USER, scope="code")
+    found = {one.kind: [at.line for at in one.places] for one in job.findings}
+    assert found == {"unsure": [4, 5], "left": [2]}
+    assert all(one.warns and not one.refuses for one in job.findings)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    place = tmp_path / "user.py"
+    place.write_text(USER)
+    return place
+
+
+def test_a_model_that_goes_on_and_on_is_stopped_and_the_rule_decides(script, specedit, file):
+    script(answer="x = 1\n" * 5000)
+    done = specedit("rename", "username", "email", file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert done.returncode == 0 and file.read_text() == RENAMED
+    assert edit["tokens"]["completion"] < 1.2 * edit["tokens"]["prompt"] + 128
+
+
+def test_a_taken_name_is_refused_with_its_line():
+    wanted = ("class A {\n  int one;\n  int two;\n}\n", "one", "two", "A.java")
+    with pytest.raises(RefusedEdit, match="line 3"):
+        planned(*wanted)
+    assert isinstance(planned(*wanted, allow="existing-name"), Job)
+
+
+@pytest.mark.parametrize("flags", [["--no-model"], ["--scope", "code"]], ids=" ".join)
+def test_no_model_is_loaded_where_there_is_nothing_to_ask(specedit, script, file, flags):
+    calls = script(replace=[])
+    done = specedit("rename", "username", "email", file, *flags, "--json")
+    assert done.returncode == 0 and not calls.exists()
+    assert "self.email = email" in file.read_text()
+    assert json.loads(done.stdout)["model"] is None
+
+
+def test_a_test_command_judges_a_rename_without_a_model_once(specedit, script, file):
+    calls = script(replace=[])
+    words = ("rename", "username", "email", file, "--no-model")
+    done = specedit(*words, "--test", "false", cwd=file.parent)
+    assert done.returncode == 2 and file.read_text() == USER and b"1" in done.stderr
+    assert specedit(*words, "--test", "true", cwd=file.parent).returncode == 0
+    assert "self.email = email" in file.read_text() and not calls.exists()
+
+
+def test_without_the_name_no_model_is_asked(specedit, script, tmp_path):
+    calls = script(replace=[])
+    one, two = tmp_path / "a.py", tmp_path / "b.py"
+    one.write_text("x = 1\n")
+    two.write_text("y = 1\n")
+    done = specedit("rename", "username", "email", one, two)
+    assert done.returncode == 0
+    assert not calls.exists()
