@@ -2,13 +2,10 @@
 
 import pytest
 from case_files import rows
-from hypothesis import given
-from hypothesis import strategies as st
-from replaying import CURVE, run, texts
+from replaying import run, texts
 from scripted_engine import END, WordTokenizer
 
 from specedit.decode import drafters
-from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.errors import UsageError
 
 
@@ -26,16 +23,6 @@ def test_lookup_repeats_what_the_prompt_said():
     assert result.tokens == [*known, END]
     assert result.seconds() < 0.7 * result.plain()
     assert {chunk.source for chunk in result.chunks} <= {"lookup", "free"}
-
-
-@given(st.lists(st.integers(0, 3), max_size=60), st.lists(st.integers(0, 3), max_size=9))
-def test_a_prompt_is_read_as_an_answer_is(prompt, tail):
-    whole, bit_by_bit = LookupDrafter(), LookupDrafter()
-    whole.begin(prompt)
-    bit_by_bit.commit(prompt)
-    for drafter in (whole, bit_by_bit):
-        drafter.commit(tail)
-    assert whole.propose(20) == bit_by_bit.propose(20)
 
 
 def lines(name: str, other: str = "") -> str:
@@ -62,14 +49,6 @@ def test_a_learned_change_covers_case_variants():
     codec = WordTokenizer()
     result = texts(old, new, codec)
     assert result.passes <= texts(old, old, codec).passes + 24, "sixty changes"
-
-
-def test_a_contradicted_change_is_not_insisted_on():
-    codec = WordTokenizer()
-    old = lines("username") * 3
-    new = old.replace("username", "email", 3)
-    result = texts(old, new, codec)
-    assert result.seconds(CURVE) < 0.5 * result.plain(CURVE)
 
 
 def test_a_rename_in_the_instruction_is_expected_from_the_start():

@@ -5,19 +5,12 @@ from drafting import answered
 from replaying import run
 from scripted_engine import END, ScriptedEngine
 
-from specedit.decode import FREE, Chunk, drafters
+from specedit.decode import Chunk, drafters
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.errors import UsageError
 
 ANSWER = list(b"one two three four five six seven eight nine ten")
-
-
-def test_without_drafters_each_pass_settles_one_id():
-    result = run(ANSWER, None, names=("none",))
-    assert result.tokens == [*ANSWER, END]
-    assert [chunk.width for chunk in result.chunks] == [1] * len(result.tokens)
-    assert {chunk.source for chunk in result.chunks} == {FREE}
 
 
 def test_a_right_prediction_settles_the_answer_in_few_passes():

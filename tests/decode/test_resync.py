@@ -4,7 +4,7 @@ import pytest
 from replaying import texts
 from scripted_engine import WordTokenizer
 
-from specedit.decode.resync import Index, best_resync, candidates
+from specedit.decode.resync import Index, candidates
 
 NAMES = (
     *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
@@ -39,20 +39,6 @@ def test_the_place_is_found_within_a_few_passes(after, new):
     changes = texts(BEFORE, after, codec)
     # each new id may cost a pass; besides, a change costs a handful: leaving, finding, growing
     assert changes.passes <= nothing + new + 9
-
-
-NEAREST = ([1, 2, 3, 9, 4, 5, 1, 2, 3, 9, 6, 7], [1, 2, 3, 8, 9], 9, 2, 6)
-LONGER = ([5, 1, 2, 3, 4, 50, *range(100, 140), 4, 60], [0, 1, 2, 3, 4], 45, 5, 50)
-
-
-@pytest.mark.parametrize(
-    ("ids", "seen", "lost", "since", "following"),
-    [NEAREST, LONGER],
-    ids=["the nearest place wins over the first", "the longer suffix over the nearer"],
-)
-def test_the_best_place_is_where_the_prediction_continues(ids, seen, lost, since, following):
-    place = best_resync(Index(ids), seen, lost=lost, since=since, fresh_line=False)
-    assert place is not None and ids[place.at] == following
 
 
 def test_no_divergence_scans_the_file():

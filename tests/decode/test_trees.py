@@ -128,17 +128,6 @@ def test_a_drafter_that_does_not_pay_is_asked_seldom():
     assert 0 < useless.spent < 0.04 * 400 * CURVE.seconds(1)
 
 
-def test_of_a_tree_as_much_is_offered_as_pays():
-    sure = Draft([1, 2, 3, 4], [0.9, 0.05, 0.9, 0.01], "a", parents=[-1, -1, 0, 1])
-    chosen = Widths(Curve.line(0.05, 0.02)).choose([sure])
-    assert chosen is not None
-    assert chosen[1] == 3, "the unlikely id stands before a likely one, the last is left out"
-    poor = Draft([1, 2, 3], [0.05, 0.05, 0.05], "a", parents=[-1, -1, -1])
-    assert Widths(Curve.line(0.05, 0.02)).choose([poor]) == (poor, 0)
-    cheap = Widths(Curve.line(0.07, 0.001)).choose([poor])
-    assert cheap == (poor, 3)
-
-
 def test_a_tree_that_is_a_chain_weighs_what_the_chain_does():
     chances = [0.9, 0.8, 0.95, 0.4, 0.6]
     chain = Draft([1] * 5, chances, "a")

@@ -67,18 +67,6 @@ def test_a_likely_draft_is_not_put_off_until_a_wide_pass_may_be_risked():
     assert passes <= 8
 
 
-def test_drafts_stake_no_more_than_they_saved():
-    widths = Widths(CURVE)
-    assert CURVE.seconds(1 + choose(widths, draft(0.9999))[1]) <= 3 * CURVE.seconds(1)
-    lost = 0.0
-    for _ in range(50):  # a drafter that claims to be sure and is always wrong
-        chosen = widths.choose([draft(0.9999)])
-        offered = chosen[1] if chosen else 0
-        lost += CURVE.seconds(1 + offered) - CURVE.seconds(1)
-        widths.learn(chosen[0] if chosen else None, offered, [8], 0.1)
-    assert lost <= (2 + 0.02 * 50) * CURVE.seconds(1) + 1e-9
-
-
 def test_plain_ids_save_nothing_however_many_are_told_at_once():
     each, together = Widths(CURVE), Widths(CURVE)
     for widths in (each, together):

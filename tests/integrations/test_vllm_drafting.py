@@ -14,7 +14,6 @@ from specedit.errors import UsageError
 from specedit.integrations.vllm import launch
 from specedit.integrations.vllm.drafting import (
     MAX_DRAFT_IDS,
-    NEXT,
     Drafting,
     RequestBudget,
     Steps,
@@ -56,13 +55,6 @@ def steps(before: list[int], after: list[int], **named: Any) -> list[tuple[int, 
 def test_a_copy_takes_a_step_for_every_129_ids():
     text = list(range(10, 1000))
     assert len(steps(text, text)) <= 3 + len(text) // (MAX_DRAFT_IDS + 1)
-
-
-def test_a_wrong_prediction_costs_few_ids_and_no_step():
-    answer = list(range(10, 400))
-    taken = steps(list(range(1000, 2000)), answer)
-    assert len(taken) == len(answer) - 1
-    assert sum(offered for offered, _ in taken) < 3 * ALONE
 
 
 def test_a_change_is_followed_and_learned():
@@ -140,14 +132,6 @@ def test_what_was_written_asleep_is_read_on_waking():
     answer = [*range(10, 1000), *right]
     count, _ = drafted([*range(2000, 3000), *right], answer, 0.05)
     assert count < 990 + 200
-
-
-def test_several_predictions_travel_as_one_list():
-    predictions = [[1, 2, 3], [4, 5]]
-    assert parted(joined(predictions, 100), 100) == predictions
-    assert joined(predictions, 2) == [1, 2, NEXT, 4, 5]
-    assert parted(joined(predictions, 100), 2) == [[1, 2], [4, 5]]
-    assert parted([], 5) == []
 
 
 def test_no_more_is_read_of_predictions_than_an_answer_can_use():

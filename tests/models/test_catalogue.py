@@ -1,7 +1,6 @@
 """The catalogue holds facts that agree with each other."""
 
 import pytest
-from case_files import rows
 
 from specedit.models import catalogue
 from specedit.models.catalogue import CATALOGUE
@@ -27,8 +26,3 @@ def test_names_digests_and_files_are_each_of_one_model():
 
 def test_the_default_model_is_in_the_catalogue():
     assert catalogue.find(Settings().model) is CATALOGUE[0]
-
-
-@rows("name first")
-def test_the_nearest_name(name, first):
-    assert catalogue.nearest(name)[0] == first

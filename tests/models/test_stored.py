@@ -1,7 +1,6 @@
 """Damaged files of our own store: none of them ends an edit; each is made again."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from specedit.decode.cost import Curve
 from specedit.files import stored
 from specedit.models.store import ModelFiles, store_path
 from specedit.models.vocabulary import load_tokenizer
-from specedit.server.runtime import RuntimeFolder
 
 DEEP = "[" * 100_000
 DAMAGE = {  # whatever is done to any JSON file
@@ -100,9 +98,3 @@ def test_a_damaged_form_of_the_tokenizer_is_made_again(how, tmp_path):
         assert again.template == expected.template
         assert again.encode("int main") == expected.encode("int main")
         assert kept.read_bytes() == sound
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path):
-    os.mkfifo(tmp_path / "server.json")
-    assert RuntimeFolder(tmp_path).record() is None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from specedit import errors
 from specedit.edit.backend import Answer, Loading, Plan, Ready, Written
-from specedit.engines.base import Prefill, appeared
+from specedit.engines.base import Prefill
 from specedit.errors import SpeceditError
 from specedit.files import stored
 from specedit.server import protocol
@@ -65,21 +65,3 @@ def test_an_error_is_raised_again_as_what_it_was(kind):
         protocol.event_from(line)
     assert type(raised.value) is kind
     assert (raised.value.message, raised.value.hint) == ("what", "now")
-
-
-def longest_common(a: list[int], b: list[int]) -> int:
-    rows = [[0] * (len(b) + 1)]
-    for x in a:
-        row = [0]
-        for at, y in enumerate(b):
-            row.append(rows[-1][at] + 1 if x == y else max(rows[-1][at + 1], row[-1]))
-        rows.append(row)
-    return rows[-1][-1]
-
-
-ids = st.lists(st.integers(0, 4), max_size=40)
-
-
-@given(ids, ids)
-def test_appeared_is_the_longest_common_subsequence(a, b):
-    assert appeared(a, b) == longest_common(a, b)

@@ -35,15 +35,6 @@ def test_all_hunks_applied_are_the_new_text_and_none_the_old(before, after):
     assert bool(result) == (before != after)
 
 
-def test_one_hunk_of_two_may_be_applied():
-    before = "".join(f"{n}\n" for n in range(30))
-    after = before.replace("3\n", "three\n", 1).replace("25\n", "twenty-five\n")
-    first, second = hunks(before, after)
-    assert apply(before, after, [first]) == before.replace("3\n", "three\n", 1)
-    assert apply(before, after, [second]) == before.replace("25\n", "twenty-five\n")
-    assert (first.first_line, second.first_line) == (4, 26)
-
-
 def test_words_that_changed_are_marked_in_both_lines():
     assert word_spans("return self.username", "return self.email") == (((12, 20),), ((12, 17),))
     assert word_spans("same", "same") == ((), ())

@@ -1,8 +1,6 @@
 """Provenance: every character of an answer has one origin."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Written
@@ -66,35 +64,6 @@ CASES = [
 @pytest.mark.parametrize(("events", "expected"), CASES)
 def test_each_part_has_its_origin(events, expected):
     assert spelled(events) == expected
-
-
-PIECES = st.lists(st.text(st.sampled_from("ab\n "), max_size=4), min_size=1, max_size=5)
-
-
-@st.composite
-def runs(draw: st.DrawFn) -> list[Written]:
-    events = []
-    for _ in range(draw(st.integers(0, 6))):
-        pieces = draw(PIECES)
-        events.append(
-            written(
-                *pieces,
-                accepted=draw(st.integers(0, len(pieces) - 1)),
-                proposed=len(pieces) + 2,
-                source=draw(st.sampled_from(["prediction", "lookup", "other"])),
-                resynced=draw(st.booleans()),
-            )
-        )
-    return events
-
-
-@given(runs())
-def test_parts_cover_the_text_without_gaps(events):
-    result = prov.of(events)
-    assert result.text == "".join(e.text for e in events)
-    edges = [0, *(p.end for p in result.parts)]
-    assert [p.start for p in result.parts] == edges[:-1]
-    assert edges[-1] == len(result.text)
 
 
 def test_an_answer_is_found_by_its_lines_when_a_part_was_not_applied():

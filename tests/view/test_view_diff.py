@@ -67,10 +67,6 @@ def provenance() -> prov.Provenance:
     return prov.of([first, second])
 
 
-def test_an_unchanged_file_shows_nothing():
-    assert shown(BEFORE, BEFORE) == ""
-
-
 def test_the_margin_says_where_each_line_came_from_and_the_legend_what_it_means():
     text = shown(BEFORE, AFTER, 100, provenance=provenance())
     assert re.search(r"·●●» \+     def email", text)
