@@ -402,3 +402,7 @@ def test_a_hint_names_what_is_near_or_nothing(
     done = specedit(*words, cwd=tmp_path)
     assert done.returncode == 2 and says.encode() in done.stderr
     assert not_said.encode() not in done.stderr
+
+
+def test_words_of_any_length_are_no_file(specedit, tmp_path):
+    assert b"Traceback" not in specedit("a " * 9_000, cwd=tmp_path).stderr

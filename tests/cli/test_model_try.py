@@ -89,6 +89,16 @@ def test_a_bad_file_is_refused_with_the_line(line, message, tmp_path, script, in
     assert message in done.stderr.decode()
 
 
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"], ids=["missing", "empty", "binary"])
+def test_a_file_without_cases_is_refused(content, tmp_path, script, inside):
+    script()
+    path = tmp_path / "cases.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    done = inside("model", "try", "scripted", "--cases", path)
+    assert done.returncode == 2 and str(path).encode() in done.stderr
+
+
 def test_a_model_that_is_not_here_is_not_fetched(inside):
     done = inside("model", "try", "qwen3.5-4b")
     assert done.returncode == 2 and b"specedit model pull qwen3.5-4b" in done.stderr

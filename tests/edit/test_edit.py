@@ -218,3 +218,9 @@ def test_of_several_regions_the_one_where_the_model_was_least_sure_is_asked_agai
     assert [("sum(" in prompt, "step(7)" in prompt) for prompt in asked] == [
         *[(True, False), (False, True), (True, False)]
     ]
+
+
+def test_an_unnamed_loss_is_unsure_where_nothing_is_known_of_the_choices():
+    edited = edit("Remove dead code", CODE, answer="def one():\n    return 1\n", margin=None)
+    assert (edited.code, edited.text, edited.file["status"]) == (2, CODE, "refused")
+    assert (edited.file["confidence"], edited.file["sure"]) == (None, False)

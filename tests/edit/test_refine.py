@@ -176,6 +176,16 @@ def test_no_instruction_of_a_conversation_is_left_out(edited, script, inside):
     assert "Ten times as much" in asked and all(f"wish {n} " in asked for n in range(11))
 
 
+def test_part_of_a_file_stays_the_part(tmp_path, script, inside, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.py").write_text(BEFORE)
+    says(script, "x = 5\n")
+    assert inside("edit", "Five", "a.py", "--lines", "2:2").returncode == 0
+    says(script, "x = 6\n")
+    assert inside("refine", "six").returncode == 0
+    assert held(tmp_path) == BEFORE.replace("x = 1", "x = 6")
+
+
 def test_what_changed_since_is_not_touched(edited, script, inside):
     (edited / "a.py").write_text("mine = 1\n")
     calls = says(script, KEPT)

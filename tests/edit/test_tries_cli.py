@@ -196,6 +196,15 @@ def test_an_empty_command_is_refused(tree, inside, command):
     assert tree.status() == ""
 
 
+def test_where_the_checks_refuse_every_try_they_are_named_and_not_the_command(tree, script, inside):
+    script(replace=[["a - b", "a - c"]])
+    done = inside("edit", "Do it", "calc.py", "--test", "true", "--tries", "2")
+    last = done.stderr.decode().splitlines()[-1]
+    assert done.returncode == 2
+    assert last.startswith("calc.py: the checks refuse all 2 tries; the first: line 2: `c` is used")
+    assert "calc.py: calc.py" not in done.stderr.decode()
+
+
 def test_a_file_that_no_try_changes_is_not_refused(tree, script, inside):
     tree.commit({"b.py": "b = 1\n"})
     script(replace=[SUM])

@@ -21,6 +21,17 @@ from specedit.files.source import read
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
 
 
+def test_two_names_change_places(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.write_text("1")
+    two.write_text("2")
+    if not atomic.exchange(one, two):
+        pytest.skip("this file system cannot exchange")
+    assert (one.read_text(), two.read_text()) == ("2", "1")
+    with pytest.raises(OSError):
+        atomic.exchange(one, tmp_path / "none")
+
+
 @pytest.mark.parametrize("way", ["exchange", "rename"])
 @pytest.mark.parametrize("kind", ["in place", "a new file", "a link"])
 def test_guarantee_3_a_write_between_comparison_and_rename_is_kept(

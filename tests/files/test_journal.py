@@ -13,7 +13,7 @@ from specedit.files import journal
 from specedit.files.recorder import Recorder
 from specedit.files.regular import Lock
 from specedit.files.source import Source
-from specedit.files.undo import undo
+from specedit.files.undo import is_mixed, undo
 
 
 @pytest.fixture
@@ -170,6 +170,15 @@ def test_a_torn_file_with_other_names_is_restored(tmp_path, store):
     Recorder(store, "edit").add(a, b"one two three", b"ONE TWO")
     a.write_bytes(b"somebody else")
     assert [o.status for o in undo(store).files] == ["refused"]
+
+
+@pytest.mark.parametrize(
+    ("now", "mixed"),
+    [(b"aaaa", True), (b"bbbbbb", True), (b"abab", True), (b"aaaabb", True), (b"aab", False),
+     (b"aaca", False), (b"bbbbbbb", False)],
+)  # fmt: skip
+def test_what_a_torn_file_may_hold(now, mixed):
+    assert is_mixed(now, b"aaaa", b"bbbbbb") is mixed
 
 
 def test_a_file_with_other_names_that_was_written_whole_is_torn_no_more(tmp_path, store):

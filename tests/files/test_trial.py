@@ -69,6 +69,14 @@ def test_no_two_tries_look_alike_to_a_cache_of_seconds_and_sizes(tree):
     assert [len(texts) for texts in texts_by_stamp.values()] == [1, 1]
 
 
+def test_all_of_a_try_is_written_or_none_of_it(tree):
+    found = texts(tree)
+    (tree / "b").write_bytes(b"somebody else's\n")
+    with trial(tree) as tried, pytest.raises(InputError, match="changed on disk"):
+        tried.put(found)
+    assert held(tree) == (A, b"somebody else's\n")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX")
 def test_hard_links_modes_and_what_takes_the_files_place(tree):
     os.link(tree / "a", tree / "other name")

@@ -377,6 +377,16 @@ def test_a_root_that_is_no_folder_here_is_left_out(uri, tmp_path):
         Workspace.of_client([uri])
 
 
+def test_outside_of_git_one_file_is_renamed(tmp_path, talk):
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain/a.py").write_text("value = 1\nprint(value)\n")
+    agent = talk(tmp_path / "plain")
+    wanted = {"name": "value", "new_name": "amount", "write": True}
+    assert "no git work tree" in agent.fails("rename_symbol", **wanted)
+    agent.does("rename_symbol", **wanted, path="a.py")
+    assert (tmp_path / "plain/a.py").read_text() == "amount = 1\nprint(amount)\n"
+
+
 @pytest.mark.parametrize("tracked", [True, False], ids=["git", "plain"])
 def test_the_current_folder_of_the_server_plays_no_part(
     repo, agent, script, monkeypatch, tmp_path, tracked

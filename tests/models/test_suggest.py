@@ -3,12 +3,14 @@
 import json
 import math
 import os
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from case_files import rows
+from command_line import at_a_terminal
 from typer.testing import CliRunner
 
 from benchmarks.synthetic import SHAPES, TIED, type_of
@@ -162,3 +164,12 @@ def test_of_experts_a_narrow_pass_reads_the_chosen_ones(measured):
     assert curves[0].seconds(1) < curves[1].seconds(1) / 2
     wider = [curve.seconds(8) / curve.seconds(1) for curve in curves]
     assert wider[0] > 1.3 * wider[1]
+
+
+@pytest.mark.parametrize("words", [("model", "suggest"), ("model", "list"), ("doctor",)])
+def test_on_80_columns_nothing_is_cut_off_and_lines_break_between_words(monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, shown = at_a_terminal(b"", *words)
+    lines = re.sub(r"\x1b\[[0-9;]*m|\r", "", shown).splitlines()
+    assert code == 0 and "…" not in shown
+    assert all(len(line) <= 80 or len(max(line.split(), key=len)) > 60 for line in lines)
