@@ -204,13 +204,6 @@ class Window:
         """Apply what VS Code's refactor preview shows."""
         self.page.locator(".bulk-edit-panel .monaco-button:has-text('Apply')").click()
 
-    def preview(self) -> list[tuple[str, bool]]:
-        """The rows of the refactor preview, each with whether it is ticked."""
-        rows = self.page.locator(".bulk-edit-panel .monaco-list-row").all()
-        return [
-            (row.inner_text().strip(), row.locator(".edit-checkbox").is_checked()) for row in rows
-        ]
-
     def save(self) -> None:
         self.keys("Control+S")
         self.page.wait_for_function("!document.querySelector('.tab.active.dirty')")

@@ -1,6 +1,5 @@
 """The diff on a terminal: every line of the change, harmless, at any width, with its origin."""
 
-import io
 import re
 
 import pytest
@@ -22,13 +21,15 @@ BEFORE = "class User:\n    def username(self):\n        return self._username\n"
 AFTER = BEFORE.replace("username", "email")
 
 
-def console(width: int = 80, colours: str | None = None, encoding: str = "utf-8") -> Console:
-    class Terminal(io.StringIO):
-        @property
-        def encoding(self) -> str:  # type: ignore[override]
-            return encoding
-
-    return Console(
+def shown(
+    before: str,
+    after: str,
+    width: int = 80,
+    colours: str | None = None,
+    provenance: prov.Provenance | None = None,
+    path: str = "user.py",
+) -> str:
+    to = Console(
         file=Terminal(),
         width=width,
         force_terminal=colours is not None,
@@ -37,18 +38,6 @@ def console(width: int = 80, colours: str | None = None, encoding: str = "utf-8"
         emoji=False,
         highlight=False,
     )
-
-
-def shown(
-    before: str,
-    after: str,
-    width: int = 80,
-    colours: str | None = None,
-    provenance: prov.Provenance | None = None,
-    encoding: str = "utf-8",
-    path: str = "user.py",
-) -> str:
-    to = console(width, colours, encoding)
     edit = Edit(path, "edited", before.encode(), after.encode())
     kinds = diff_view.show(to, edit, provenance)
     if kinds:
