@@ -53,22 +53,6 @@ def test_a_kind_that_is_none_is_an_error(inside, file, script, kinds, says):
     assert done.returncode == 2 and says in done.stderr
 
 
-def test_a_checker_s_new_words_refuse_when_strict(inside, file, script, tmp_path):
-    lint = tmp_path / "lint.py"
-    lint.write_text(
-        "import sys\n"
-        "for n, line in enumerate(open(sys.argv[1]), 1):\n"
-        "    if 'max' in line: print(f'{sys.argv[1]}:{n}:1: no max here')\n"
-    )
-    script(replace=[["sum(cart)", "max(cart)"]])
-    command = ["--check-with", f"{sys.executable} {lint} {{file}}", "--strict"]
-    done = inside("edit", "Take it", file, *command)
-    assert (done.returncode, file.read_text()) == (2, BEFORE)
-    assert b"line 3: " in done.stderr and b"no max here" in done.stderr
-    done = inside("edit", "Take it", file, "--check-with", "no-such-checker {file}")
-    assert done.returncode == 0 and b"no-such-checker is not installed" in done.stderr
-
-
 RENAMED = """def one(a):
     return a
 

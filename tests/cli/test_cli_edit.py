@@ -57,18 +57,6 @@ def test_a_file_and_words_that_are_swapped_are_told_apart(specedit, file, name):
     assert done.returncode == 2 and b"no such file" in done.stderr
 
 
-@pytest.mark.parametrize("place", ["In User.totl, ", "in the method totl(): ", "In `totl`, "])
-def test_a_definition_that_is_not_there_fails_before_the_model_runs(
-    specedit, tmp_path, script, place
-):
-    file = tmp_path / "user.py"
-    file.write_text("class User:\n    def total(self):\n        return 1\n")
-    calls = script(replace=[["return 1", "return 0"]])
-    done = specedit("edit", f"{place}return 0", file)
-    assert done.returncode == 2 and b"The nearest name is User.total." in done.stderr
-    assert not calls.exists() and b"return 1" in file.read_bytes()
-
-
 @pytest.mark.parametrize("flags", [[], ["--diff"], ["--json"], ["--quiet"]], ids=str)
 def test_an_edit_that_changes_nothing_is_1_and_says_what_to_try(specedit, file, script, flags):
     script(replace=[])

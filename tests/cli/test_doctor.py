@@ -64,21 +64,6 @@ def test_a_full_disk_stops_edits(inside, monkeypatch):
     assert code == 2 and "1.00 GB free" in topics["disk"][0]["text"]
 
 
-def test_settings_have_their_origin_and_ignored_ones_are_named(inside, tmp_path):
-    folder = tmp_path / "a\x1b[31mb"
-    folder.mkdir()
-    (folder / "pyproject.toml").write_text(
-        '[tool.specedit]\nscope = "code"\nserver = "http://evil.example"\ndraft = "\\u001b[2J"\n'
-    )
-    code, topics = diagnosed(inside, cwd=folder, env={"SPECEDIT_SEED": "7"})
-    assert code == 0
-    texts = [line["text"] for line in topics["settings"]]
-    assert any("seed = 7, from SPECEDIT_SEED" in text for text in texts)
-    assert any("scope = 'code', from " in text and "pyproject.toml" in text for text in texts)
-    assert not any("evil" in text for text in texts)
-    assert b"\x1b" not in inside("doctor", cwd=folder).stdout
-
-
 def test_ignored_restricted_settings_are_a_note(inside, tmp_path):
     (tmp_path / "pyproject.toml").write_text('[tool.specedit]\nmodel = "other"\n')
     code, topics = diagnosed(inside)

@@ -147,21 +147,6 @@ def test_prompts_that_begin_alike_have_the_bits_of_new_ones(engine, expected, li
     engine.mark(())
 
 
-def test_snapshots_are_used_and_counted(engine, monkeypatch):
-    if not engine.keeps_states:
-        pytest.skip("it has keys and values alone")
-    assert not engine.info.trees
-    monkeypatch.setattr(exact_engine, "PREFILL", 64)
-    engine.swap(engine.new_cache())
-    engine.mark([100])
-    list(engine.begin(IDS))
-    assert sorted(engine.cache.snapshots) == [64, 100, 128, 189]
-    assert engine.cache.bytes > 6 * engine.cache.state_bytes > 0
-    first = [next(iter(engine.begin([*IDS[:at], 5, 5, 5]))).reused for at in (150, 127, 101, 99, 9)]
-    assert first == [128, 100, 100, 64, 0]
-    engine.mark(())
-
-
 def test_a_stored_beginning_has_the_bits_of_one_that_was_read(small, expected, tmp_path):
     for _ in range(2):
         engine = open_exact(small[1], store=small[2], precision="close", weights="int8")
