@@ -66,17 +66,6 @@ def test_clean_only_refuses_before_anything_happens(desk):
     assert desk.specedit("rename", "Old", "New", "--clean-only")[0] == 0
 
 
-@pytest.mark.parametrize("name", ["a.py", "./a.py", "sub/../a.py", "{root}/a.py"])
-def test_an_uncommitted_file_is_called_what_it_was_called(desk, name):
-    (desk.repo.root / "sub").mkdir()
-    desk.repo.write("a.py", FILES["a.py"] + "mine = 2\n")
-    name = name.format(root=desk.repo.root)
-    code, _, err = desk.specedit("rename", "Old", "New", name, "--clean-only")
-    assert code == 2 and f"Uncommitted changes in {name}." in err
-    code, _, err = desk.specedit("rename", "Old", "New", name)
-    assert code == 0 and "its text was in no commit" in err
-
-
 def test_nothing_chosen_is_done_at_once(desk):
     code, out, err = desk.specedit("rename", "Old", "New", "--staged", "--json")
     assert code == 0 and json.loads(out)["files"] == []
@@ -120,30 +109,6 @@ def test_an_interrupt_leaves_a_rename_of_many_files_undone(tmp_path):
     left = " ".join(text.partition("Not done:")[2].split())
     assert left.startswith(", ".join(f"{n}.py" for n in range(8)) + " and 2 more")
     assert not list(slow.repo.root.glob(".specedit-*"))
-
-
-def test_a_rename_that_cannot_be_written_whole_is_taken_back(tmp_path):
-    made = Hooked.make(tmp_path / "repo", "[tool.specedit]\n")
-    made.repo.commit({f"{n}.py": f"Old = {n}\n" for n in range(3)})
-    code = """
-from specedit.errors import InputError
-from specedit.files import atomic
-replace = atomic.replace
-def full(source, *arguments, **more):
-    if source.name.endswith("2.py"):
-        raise InputError("not written: No space left on device", file=source.name)
-    replace(source, *arguments, **more)
-atomic.replace = full
-from specedit.cli import run
-print(run(["rename", "Old", "New", "--json"]))
-"""
-    text = made.process(code)
-    assert text.splitlines()[-1] == "2" and touched(made) == set()
-    report = json.loads(text[: text.rindex("}") + 1])
-    assert [one["status"] for one in report["files"]] == ["refused"] * 3
-    assert "one change with" in report["files"][0]["problems"][0]
-    assert "No space left" in report["files"][0]["problems"][0]
-    assert "nothing to undo" in made.specedit("undo")[2]
 
 
 @pytest.mark.parametrize("here", [".", "sub", "sub/deep"])

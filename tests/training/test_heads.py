@@ -110,23 +110,6 @@ def language(weights: Any, texts: int, seed: int, words: int = 40) -> Rows:
     return Rows(np.concatenate(states), np.concatenate(metas, 1))
 
 
-def told(engine: ExactEngine, count: int) -> Rows:
-    """What the model says behind a prompt, with the rows of it."""
-    for _ in engine.begin([5, 6, 7]):
-        pass
-    engine.watch(True)
-    ids, choices, seen = [7], [], []
-    for _ in range(count):
-        found = engine.forward([ids[-1]])
-        assert found.states is not None
-        seen.append(np.frombuffer(found.states[0], np.float32))
-        choices.append(found.ids[0])
-        ids.append(found.ids[0])
-    engine.watch(False)
-    meta = np.array([ids[:-1], choices, [0] * count], np.int32)
-    return Rows(np.stack(seen).astype(np.float16), meta)
-
-
 @pytest.fixture(scope="module")
 def learnt(weights: Any) -> tuple[Rows, Rows]:
     return language(weights, 60, 1), language(weights, 8, 2)
@@ -318,22 +301,6 @@ def test_guarantee_2_heads_of_random_weights_cost_a_twentieth_and_two_passes_at_
     )
     spent = sum(curve.seconds(chunk.width) for chunk in chunks)
     assert spent <= (1.05 * len(ids) + 2) * curve.seconds(1)
-
-
-@in_full
-def test_heads_that_learnt_save_passes(engine, weights, tmp_path):
-    learn = told(engine, 60)
-    learner = learner_of(learn, Teacher(weights))
-    for _ in range(90):
-        learner.one_step(3)
-    heads = written(tmp_path / "h.safetensors", learner.network, weights.source)
-    guesser = Guesser(engine.passes, heads)
-    drafter = HeadsDrafter(guesser)
-    engine.crop(0)
-    plain, many = answer(engine, [])
-    engine.crop(0)
-    found, passes = answer(engine, [drafter])
-    assert found == plain and passes < 0.7 * many, (passes, many)
 
 
 # -- training --------------------------------------------------------------------------------------

@@ -2,12 +2,11 @@
 
 import io
 
-import pytest
 from rich.console import Console
 
 from specedit.decode import Tally
 from specedit.edit.backend import ModelInfo
-from specedit.edit.report import Compared, Edit, Figures, Finding, Report
+from specedit.edit.report import Edit, Figures, Finding, Report
 from specedit.view import summary
 
 FIGURES = Figures(
@@ -61,24 +60,6 @@ def test_problems_notes_and_the_kept_answer_are_reported():
 def test_quiet_says_problems_only():
     assert message(Report("edit", (EDITED,)), quiet=True) == ""
     assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
-
-
-def test_verbose_is_a_table_of_every_figure():
-    text = message(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
-    for words in ("prompt tokens", "182", "108 of 185 (58%)", "12 of 15 (80%)"):
-        assert words in text
-    pace = next(line for line in text.splitlines() if line.startswith("tokens per second"))
-    assert pace.split()[-1] == f"{FIGURES.completion / FIGURES.decode_s:.1f}"
-    assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
-
-
-@pytest.mark.parametrize(("identical", "words"), [(True, "the same text"), (False, "ANOTHER TEXT")])
-def test_a_comparison_says_what_was_measured(identical, words):
-    one = Compared(11.2, 12.4, 127, identical, 4.148, 3.18)
-    edit = Edit("a", "edited", b"a", b"b", figures=FIGURES, compared=one)
-    text = message(Report("edit", (edit,)))
-    assert f"without drafts: 12.4 s (decode 11.2) · 127 passes · {words}" in text
-    assert "decoding 4.1 times as fast with drafts, 3.2 with the prompt" in text
 
 
 def test_hostile_words_stay_words():
