@@ -78,12 +78,6 @@ def test_containing_looks_at_text_files_that_git_does_not_ignore(repo):
     assert chosen(containing=["-e"]) == set()
 
 
-def test_containing_is_a_text_not_a_pattern(repo):
-    repo.commit({"a.py": "axb\n", "b.py": "a.b\n", "c.py": "A.B\n"})
-    assert chosen(containing=["a.b"]) == {"b.py"}
-    assert chosen(containing=["a.b"], any_case=True) == {"b.py", "c.py"}
-
-
 def test_the_whole_work_tree_is_chosen_from_and_named_as_seen(repo, monkeypatch):
     repo.commit({"top.py": "Old\n", "a/in.py": "Old\n", "b/in.py": "Old\n"})
     monkeypatch.chdir(repo.root / "a")
@@ -126,16 +120,6 @@ def test_since_what_git_does_not_know_is_an_error(repo, ref):
     assert repo.status() == ""
 
 
-def test_before_the_first_commit_everything_is_new(repo):
-    repo.write("a.py", "Old\n")
-    assert chosen(staged=True) == set()
-    assert chosen(changed=True) == {"a.py"}
-    repo.git("add", "a.py")
-    assert chosen(staged=True) == {"a.py"}
-    assert chosen(changed=True) == {"a.py"}
-    assert chosen(containing=["Old"]) == {"a.py"}
-
-
 def test_dirty_asks_each_file_s_own_repository(repo, tmp_path):
     other = Repository.init(tmp_path / "other")
     repo.commit({"a.py": "1\n", ".gitignore": "skip.py\n"})
@@ -165,34 +149,3 @@ def test_staged_content_has_the_newlines_of_a_checkout(repo):
     assert not entry.partly
     assert entry.blob == git.blob_of(repo.root, "a.cs", b"1\r\n2\r\n")
     assert entry.blob == git.blob_of(repo.root, "plain", b"1\n2\n")
-
-
-def _worktree(repo: Repository) -> Repository:
-    repo.commit({"a.py": "1\n"})
-    repo.git("worktree", "add", "-q", "../tree of work", "-b", "side")
-    return repo.at(repo.root.parent / "tree of work")
-
-
-def _submodule(repo: Repository) -> Repository:
-    lib = Repository.init(repo.root.parent / "lib")
-    lib.commit({"a.py": "1\n"})
-    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib.root), "sub")
-    repo.git("commit", "-q", "-m", "sub")
-    return repo.at(repo.root / "sub")
-
-
-def _plain(repo: Repository) -> Repository:
-    repo.commit({"a.py": "1\n"})
-    return repo
-
-
-@pytest.mark.parametrize("make", [_plain, _worktree, _submodule])
-def test_worktrees_and_submodules_are_work_trees(repo, make):
-    place = make(repo)
-    place.write("a.py", "Old\n")
-    assert git.top(place.root).resolve() == place.root.resolve()
-    assert {p.name for p in git.choose(place.root, containing=["Old"])} == {"a.py"}
-    assert git.dirty([place.root / "a.py"]) == {place.root / "a.py"}
-    place.git("add", "a.py")
-    assert set(staged(place)) == {"a.py"}
-    assert git.hooks_folder(place.root).parent.is_dir()

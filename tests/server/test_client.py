@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from events import Recorded, Stop, held, stopping
+from events import Stop, held, stopping
 from events import events as events_of
 from warm_server import Running, plan, running, until
 
 from specedit import __version__
 from specedit.connect import LocalBackend, connect
-from specedit.edit.backend import Answer, Emit, Loading, Plan, Written, unreported
+from specedit.edit.backend import Answer, Emit, Loading, Plan, unreported
 from specedit.errors import ServerError, UsageError
 from specedit.server import client, runtime
 from specedit.server.app import Limits
-from specedit.server.client import ServerBackend, ServerBusyError, ServerGoneError, WithFallback
+from specedit.server.client import ServerBackend, ServerBusyError, WithFallback
 from specedit.server.runtime import RuntimeFolder, ServerRecord
 from specedit.settings import Settings
 
@@ -81,16 +81,6 @@ def test_closing_a_run_cancels_it_there(slow):
         ServerBackend(slow.record).run(plan("x", draft=()), stopping)
     until(lambda: slow.status()["requests"]["cancelled"] == 1)
     assert slow.status()["requests"]["running"] == 0
-
-
-def test_warm_reads_the_prompt_and_nothing_more(server):
-    backend = ServerBackend(server.record)
-    asked = plan(TEXT, prediction=TEXT)
-    recorded = Recorded()
-    backend.warm(asked, recorded.emit)
-    assert not [e for e in recorded.events if isinstance(e, Written | Answer)]
-    answer = backend.run(asked, unreported)
-    assert answer.reused == answer.prompt - 1
 
 
 def test_a_run_goes_before_a_warm_up(slow, tmp_path):
@@ -310,11 +300,6 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path):
     with running(folder, REPLACE) as server:
         assert len(str(server.place.socket)) < 100
         assert ServerBackend(server.record).run(plan("x"), unreported).completion
-
-
-def test_a_gone_server_says_so(place):
-    with pytest.raises(ServerGoneError):
-        client.status(ServerRecord(1, "", {}, f"unix:{place.folder / 'nothing'}"))
 
 
 def test_without_unix_sockets_it_is_loopback_and_a_token(tmp_path, monkeypatch):
