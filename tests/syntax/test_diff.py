@@ -112,3 +112,16 @@ def test_opcodes_alternate_and_make_one_text_of_the_other(before, after, careful
         assert (tag == "equal") == (before[a:b] == after[c:d])
         assert tag != "insert" or a == b
         assert tag != "delete" or c == d
+
+
+@pytest.mark.parametrize(
+    ("text", "offsets", "expected"),
+    [
+        ("ab\nc\n", [0, 1, 3, 5], [(1, 1), (1, 2), (2, 1), (3, 1)]),
+        ("a\n\nb", [3, 0], [(3, 1), (1, 1)]),
+        (b"a\nb", [1, 2], [(1, 2), (2, 1)]),
+        ("", [0], [(1, 1)]),
+    ],
+)
+def test_places_have_the_line_and_column_that_an_editor_shows(text, offsets, expected):
+    assert list(lines.places_of(text, offsets)) == expected
