@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import interruptible
+from command_line import at_a_terminal, interruptible
 
 Script = Callable[..., Path]
 
@@ -367,6 +368,21 @@ def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit, file):
     done = specedit("edit", file)
     assert done.returncode == 2
     assert b"The instruction is missing." in done.stderr and b"No file is named" not in done.stderr
+
+
+def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_path, script):
+    script(replace=[["return 1", "return 2"]], rated=True)
+    text = "class Cart:\n    def total(self):\n        kept = 2\n        return 1\n"
+    (tmp_path / "a.py").write_text(text)
+    code, text = at_a_terminal(b"", "edit", "In Cart.total, x", "a.py", cwd=tmp_path)
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]|\r", "", text)
+    rows = text.rpartition("line 4 in Cart")
+    assert code == 0 and "●" in rows[0] and "● decoded" not in rows[2]
+    margins = re.findall(r"(?m)^[ \d] [ \d] (.{4}) ", rows[2])
+    assert margins == ["····", "····", "····", "    ", "···●"]  # a removed line has none
+    assert (
+        "% copied" in " ".join(text.split()) and "accepted" not in text and ": passes" not in text
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from replaying import run, texts
 from scripted_engine import END, WordTokenizer
 
 from specedit.decode import drafters
+from specedit.decode.drafters import learned
 from specedit.errors import UsageError
 
 
@@ -58,3 +59,18 @@ def test_a_rename_in_the_instruction_is_expected_from_the_start():
     assert asked.passes < silent.passes
     wrong = texts(lines("username"), lines("username"), codec, "Rename username to email.")
     assert wrong.seconds() < 0.5 * wrong.plain()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pair"),
+    [
+        ("x = username + 1", "x = email + 1", ("username", "email")),
+        ("getUsername()", "getEmail()", ("Username", "Email")),
+        ("a.user_name", "a.email", ("user_name", "email")),
+        ("x = 1", "x = 2", None),
+        ("foo(bar)", "foo(bar, baz)", None),
+        ("ab cd", "ef gh", None),
+    ],
+)
+def test_the_renamed_identifier_is_recognised(old, new, pair):
+    assert learned.renamed(old, new) == pair

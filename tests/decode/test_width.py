@@ -110,6 +110,13 @@ def test_a_busy_moment_does_not_make_a_width_dear_for_ever():
     assert clock.curve.seconds(16) < 1.2 * CURVE.seconds(16)
 
 
+def test_the_clock_ignores_a_single_hiccup():
+    clock = Clock(CURVE)
+    changed = [clock.add(1, CURVE.seconds(1) * (50 if n == 20 else 1)) for n in range(64)]
+    assert not any(changed)
+    assert clock.curve == CURVE
+
+
 def test_a_branch_pays_by_its_share_of_a_pass_where_passes_settle_few():
     chances = [0.5, 0.3, 0.1, 0.02, 0.02]  # one place's ids
     tree = Draft([1, 2, 3, 4, 5], chances, "chained", parents=[-1] * 5)

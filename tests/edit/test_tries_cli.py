@@ -178,6 +178,18 @@ def test_a_command_of_a_file_is_for_runs_that_can_be_tested(tree, script, speced
     assert specedit("edit", "Do it", "calc.py", "--tries", "1").returncode == 2
 
 
+def test_a_command_of_a_file_leaves_a_rename_that_cannot_be_tested_be(
+    tree, script, specedit, monkeypatch
+):
+    script(replace=[["add", "plus"]])
+    monkeypatch.setenv("SPECEDIT_TEST", "exit 1")
+    named = ("rename", "add", "plus")
+    done = specedit(*named, "-", "--stdin-filename", "x.py", stdin=CALC.encode())
+    assert done.returncode == 0 and done.stdout.decode() == CALC.replace("add", "plus")
+    assert specedit(*named, "calc.py", "--ask", stdin=b"y\n").returncode == 0
+    assert tree.read("calc.py") == CALC.replace("add", "plus")
+
+
 @pytest.mark.parametrize("flag", ["--keep-best", "--test-timeout=3"])
 def test_a_flag_of_tests_goes_with_a_test_that_counts(tree, inside, monkeypatch, flag):
     done = inside("edit", "Do it", "calc.py", flag)

@@ -471,6 +471,13 @@ def test_undo_leaves_the_runs_of_the_user_alone(repo, agent, inside):
     assert "email" in repo.read("shop/user.py")
 
 
+def test_undo_refuses_where_a_file_changed_since(repo, agent):
+    agent.does("rename_symbol", **RENAME, write=True)
+    repo.write("shop/user.py", "mine = 1\n")
+    assert "changed since the run wrote it" in agent.fails("undo")
+    assert repo.read("shop/user.py") == "mine = 1\n" and "email" in repo.read("shop/page.py")
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked here")
 def test_what_a_killed_command_left_is_reverted_first(repo, agent):
     tree = repo.root / "killed"

@@ -151,6 +151,15 @@ def test_the_line_of_the_steps_is_found_from_steps():
     assert measured.ratio(1) == pytest.approx(0.07 / 0.0055, rel=0.1)
 
 
+def test_one_size_alone_scales_the_line_that_was_believed():
+    measured = Steps()
+    assert not measured.known
+    for _ in range(8):
+        measured.add(1, 0.02)
+        assert measured.known and measured.share(1) == pytest.approx(0.02, rel=0.01)
+    assert measured.ratio(1) == pytest.approx(40.0, rel=0.1)
+
+
 def test_the_proposer_proposes_nothing_for_each_row():
     assert Proposer(None).propose([[1], [], [2, 3]], object(), slot_mappings=None) == [[], [], []]
 

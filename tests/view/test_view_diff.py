@@ -144,6 +144,13 @@ def kept(text: str, changed: dict[int, str]) -> list[str]:
     return [n for number, n in enumerate(text.split("\n"), 1) if number not in changed and n]
 
 
+def test_a_line_of_many_characters_is_cut_with_a_word_about_it():
+    long = "x" * 50_000
+    text = shown(f"a\n{long}\n", f"b\n{long}\n")
+    assert "…and 48,000 more characters" in text
+    assert len(text) < 20_000
+
+
 def test_each_hunk_says_which_definition_it_is_in():
     before = (
         "x = 1\n\n\nclass User:\n    def name(self):\n        return 1\n" + "\n" * 9 + "y = 2\n"

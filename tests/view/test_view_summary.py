@@ -1,6 +1,7 @@
 """The report line and table: the run's numbers, and what went wrong, in words."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -57,9 +58,25 @@ def test_problems_notes_and_the_kept_answer_are_reported():
     ]
 
 
+def test_what_was_reverted_is_shown_to_those_who_ask():
+    edit = replace(EDITED, findings=(Finding("reverted", "reverted: white space"),))
+    assert "reverted" not in message(Report("edit", (edit,)))
+    assert "reverted: white space" in message(Report("edit", (edit,)), verbose=True)
+
+
 def test_quiet_says_problems_only():
     assert message(Report("edit", (EDITED,)), quiet=True) == ""
     assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
+
+
+def test_files_that_are_one_change_with_a_broken_one_share_a_line():
+    held = [
+        Edit(f"{at}.cs", "refused", findings=(Finding("held", "not written", refuses=True),))
+        for at in range(12)
+    ]
+    broken = Edit("x.cs", "failed", findings=(Finding("file", "not UTF-8", refuses=True),))
+    first, *_, last = message(Report("rename", (*held, broken)), quiet=True).splitlines()
+    assert (first, last) == ("12 files: not written:", "x.cs: not UTF-8")
 
 
 def test_hostile_words_stay_words():
@@ -71,3 +88,17 @@ def test_hostile_words_stay_words():
     text = message(Report("edit", (edit,)))
     assert "\x1b" not in text
     assert "[bold]x[/]" in text and ":smile:" in text
+
+
+def left(number: int) -> Edit:
+    message = Finding("skipped", "holds `Old` on line 1, but is no code")
+    return Edit(f"{number:02}.md", "unchanged", b"a", b"a", findings=(message,))
+
+
+def test_files_that_share_a_reason_share_a_line_that_names_them():
+    why = "holds `Old` on line 1, but is no code"
+    few = message(Report("rename", (EDITED, *map(left, range(3)))))
+    assert f"3 files left as they are: {why}: 00.md, 01.md, 02.md\n" in few
+    many = Report("rename", tuple(map(left, range(20))))
+    assert "\n  06.md\n  07.md\n  and 12 more (-v names them)\n" in message(many)
+    assert "\n  18.md\n  19.md\n" in message(many, verbose=True)
