@@ -27,7 +27,7 @@ from specedit.decode.cost import Curve
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.errors import UsageError
-from specedit.inference.reader import end_of
+from specedit.inference.reader import answer_ending
 from specedit.models.resolve import resolve
 from specedit.models.vocabulary import load_tokenizer
 from specedit.settings import Resolved, Settings
@@ -115,7 +115,7 @@ def main(
     chosen = read_cases(Path(cases), "after", first=limit)
     names = [name.strip() for name in settings.draft.split(",")]
     tokenizer = tokenizer_of(settings)
-    (end,) = end_of(tokenizer)
+    (end,) = answer_ending("", tokenizer)
     curves = [curve] if curve else list(CURVES[:1] if settings.json else CURVES)
     rows = []
     for name in curves:

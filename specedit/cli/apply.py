@@ -39,7 +39,7 @@ def apply(
 ) -> int:
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files. Needs no model."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, near, resolve_targets
+    from specedit.cli.targets import near, resolve_targets
     from specedit.edit.apply.apply_plan import (
         changes_of,
         left_out,
@@ -91,7 +91,7 @@ def apply(
             return plan_kept(source, kept, text, settings)
         return plan_apply(source, parts[by_path[os.path.realpath(source.name)]], settings)
 
-    targets = resolve_targets(Targets(tuple(parts)), resolved)
+    targets = resolve_targets(tuple(parts), resolved)
     settings = replace(targets.settings, server="off", compare=False)  # nothing is asked
     targets = replace(targets, settings=settings)
     by_path = {os.path.realpath(name): name for name in parts}

@@ -17,7 +17,7 @@ from specedit.cli.options import AsJson, argument, flag, option, restricted_line
 from specedit.cli.streams import put, put_object, say
 from specedit.errors import DONE, FAILED, InputError, SpeceditError, UsageError
 from specedit.settings import Resolved, checked, find_pyproject, here, layers, names, nearest
-from specedit.settings.table import about
+from specedit.settings.table import entries
 from specedit.view.terminal import between_words, show_page, show_table
 from specedit.view.terminal import name as visible
 
@@ -64,7 +64,7 @@ def _show(wanted: str, resolved: Resolved, *, every: bool) -> None:
     if resolved.values.json:
         put_object(
             {
-                key: {"value": value, "from": origin, "kind": about(key)["kind"]}
+                key: {"value": value, "from": origin, "kind": entries()[key]["kind"]}
                 for key, value, origin, _ in rows
             }
         )

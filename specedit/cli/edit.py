@@ -35,7 +35,7 @@ Context = Annotated[
 ]
 
 
-@settings_options(*SHARED, asks=True)
+@settings_options(*SHARED, "stdin_filename", "whole", "focus", asks=True)
 def edit(
     instruction: str = argument("INSTRUCTION", "What to do, in words"),
     files: list[str] | None = argument(
@@ -56,7 +56,7 @@ def edit(
 ) -> int:
     """Change files by an instruction."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.targets import resolve_targets
     from specedit.edit.job import plan_edit
     from specedit.edit.prompt import read_beside
     from specedit.edit.refining import part_of
@@ -68,7 +68,7 @@ def edit(
             f"The instruction is missing. {instruction} is a file.",
             hint=f'specedit edit "what to do" {instruction}',
         )
-    chosen_lines = lines_range(lines)
+    chosen_lines = None if lines is None else lines_range(lines)
     _check_words(instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
@@ -79,12 +79,12 @@ def edit(
         part = chosen_lines if selected is None else lines_of(source.text, selected, near)
         return plan_edit(source, instruction, settings, lines=part, symbol=symbol, beside=beside)
 
-    targets = Targets(tuple(files or ()), staged=staged, changed=changed, since=since)
+    targets = resolve_targets(files or (), resolved, staged=staged, changed=changed, since=since)
     wish = Wish(instruction, part_of(chosen_lines, symbol, selected, near))
-    return run_command("edit", resolve_targets(targets, resolved), planner, wish)
+    return run_command("edit", targets, planner, wish)
 
 
-@settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
+@settings_options(*SHARED, "whole", "focus", asks=True)
 def refine(
     instruction: str = argument("INSTRUCTION", "What to do differently, or in addition"),
     files: list[str] | None = argument(
@@ -96,7 +96,7 @@ def refine(
 ) -> int:
     """Repeat the last edit with a further instruction."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, near, resolve_targets
+    from specedit.cli.targets import near, resolve_targets
     from specedit.cli.undo import of_here
     from specedit.edit.prompt import read_beside
     from specedit.edit.refining import conversation, plan_refine
@@ -118,9 +118,9 @@ def refine(
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, earlier, settings, beside)
 
-    targets = Targets(tuple(files or paths))
+    targets = resolve_targets(files or paths, resolved)
     wish = Wish(instruction, earlier.runs[0].part, earlier.last.name)
-    return run_command("refine", resolve_targets(targets, resolved), planner, wish)
+    return run_command("refine", targets, planner, wish)
 
 
 def _check_words(words: str, files: Sequence[str] = ()) -> None:

@@ -29,7 +29,7 @@ from specedit.settings import Resolved
 from specedit.view.terminal import name as one_line
 
 if TYPE_CHECKING:
-    from specedit.cli.targets import ResolvedTargets, Targets
+    from specedit.cli.targets import Targets
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
     from specedit.rename.tree_rename import UseLeft
@@ -46,7 +46,7 @@ def is_move(old: str, new: str) -> bool:
 
 
 @settings_options(
-    *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
+    *("scope", "no_model", "stdin_filename", *SHARED),
     asks=True,
     helps={"no_model": "Decide by rule: words that may be ordinary language stay"},
 )
@@ -70,7 +70,7 @@ def rename(
 ) -> int:
     """Rename an identifier in code, comments and documentation."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.targets import resolve_targets
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 
@@ -82,21 +82,23 @@ def rename(
 
         return move(old, new, replace(resolved.values, check=resolved.values.check or dry_list))
     derived = resolved.values.scope == "derived"
-    wanted = Targets(
-        tuple(files or ()),
+    _refuse_kinds(resolved)
+    targets = resolve_targets(
+        files or (),
+        resolved,
         staged=staged,
         changed=changed,
         since=since,
         containing=sought(old, derived=derived),
         any_case=derived,
     )
-    _refuse_kinds(resolved)
-    targets = resolve_targets(wanted, resolved)
     names, settings = targets.names, targets.settings
-    if not names and wanted.from_git:
+    from_git = staged or changed or since is not None
+    if not names and from_git:
         return _put_report((), shown=settings.json)
     settings = replace(settings, no_model=True) if dry_list else settings
-    plan = _plan(names, wanted, old, new, line, settings)
+    some = bool(files) or from_git
+    plan = _plan(names, old, new, line, settings, alone=len(files or ()) == 1, some=some)
     if dry_list:
         return _list_places(targets, plan.planner, settings)
     previews = settings.check or settings.diff
@@ -123,9 +125,7 @@ def rename(
     return run(together=len(names) > 1 or bool(plan.moves))
 
 
-def _verified(
-    old: str, new: str, targets: ResolvedTargets, plan: _Plan, run: Callable[..., int]
-) -> int:
+def _verified(old: str, new: str, targets: Targets, plan: _Plan, run: Callable[..., int]) -> int:
     """Rename, and undo it where a compiler or type checker of the project reports a new error."""
     from specedit.check.project_checks import Verification, checks_of
     from specedit.files.git import real, top_of
@@ -190,20 +190,23 @@ class _Plan:
 
 def _plan(
     names: tuple[str, ...],
-    targets: Targets,
     old: str,
     new: str,
     line: int | None,
     settings: Settings,
+    *,
+    alone: bool,
+    some: bool,
 ) -> _Plan:
-    """Plans one file as it stands, or the files as one change, whose places are known already."""
+    """Plans one file as it stands, or the files as one change, whose places are known already.
+    `alone`: the user named one file; `some`: files were named, or chosen by git."""
     from specedit.rename.tree import Tree, plan_rename
 
     plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
         return _Plan(plan_file)
     tree = Tree.around(names)
-    if len(targets.names) == 1:
+    if alone:
         if tree is None:
             return _Plan(plan_file)
         noted = tree.with_other_uses
@@ -211,7 +214,6 @@ def _plan(
     if line is not None:
         raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
-    some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
     notes = (note for guess in result.files.values() for note in guess.notes)
     return _Plan(
@@ -259,7 +261,7 @@ def _confirm(doubt: str, question: str) -> None:
         raise UsageError("Cancelled; nothing was changed.")
 
 
-def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
+def _refuse_in_json(targets: Targets, plan: _Plan) -> int:
     """Print the report of a rename that is refused because it would be incomplete."""
     text = _left_text(plan.left, verbose=True, end="; nothing was written")
     why = Finding("incomplete", text, refuses=True)
@@ -282,7 +284,7 @@ def _put_report(edits: Iterable[Edit], *, shown: bool = True) -> int:
 SIGNS = {"undecided": "?", **dict.fromkeys(("other", "outside", "left", "prose"), "=")}  # by kind
 
 
-def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:
+def _list_places(targets: Targets, planner: Planner, settings: Settings) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
     from specedit.view.colours import count
@@ -301,24 +303,24 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
     return code
 
 
-def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
+def _edits_by_rule(targets: Targets, planner: Planner) -> list[Edit]:
     """The Edit of each file, without a model."""
     from specedit.cli.targets import allowed_links
     from specedit.edit.report import Edit, failed, outcome
-    from specedit.edit.request import of_files
+    from specedit.edit.request import read_file
 
     edits: list[Edit] = []
     links = allowed_links(targets.names)
-    for item in of_files(targets.names, set, links, skips=targets.searched):
+    for name in targets.names:
         try:
-            planned = planner(item.read())
+            planned = planner(read_file(name, links, skips=targets.searched))
             if not isinstance(planned, Edit):
                 checked = planned.check(planned.known or planned.source.text)
                 edit = replace(outcome(planned.source, checked.text), changes=checked.changes)
                 planned = edit.noting(*planned.findings, *checked.findings)
             edits.append(planned)
         except FileError as problem:
-            edits.append(failed(item.name, problem))
+            edits.append(failed(name, problem))
     return edits
 
 

@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put_json, put_patch, say
-from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
+from specedit.cli.targets import STDIN, Targets, allowed_links, confirmed
 from specedit.edit.sink import Asked, Begun, EditEvent, Finished, Locating, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.lines import moved_patch
@@ -33,7 +33,7 @@ SHORT = 1_000
 
 def run_command(
     command: str,
-    targets: ResolvedTargets,
+    targets: Targets,
     planner: Planner,
     wish: Wish | None = None,
     *,
@@ -46,7 +46,7 @@ def run_command(
     it is undone where that finds something new."""
     from specedit.connect import connect
     from specedit.edit.report import Report
-    from specedit.edit.request import Request, of_files, uncommitted
+    from specedit.edit.request import Request, read_file, uncommitted
     from specedit.edit.run import run_files
     from specedit.files.undo import absolute
 
@@ -58,9 +58,6 @@ def run_command(
     if settings.clean_only:
         dirty()  # an error if there are any
     skips = targets.searched and not settings.strict
-    inputs = of_files(names, dirty, allowed_links(names), skips=skips)
-    alone = len(inputs) == 1
-    places = absolute(Path.cwd(), moves.items()) if moves else ()
     request = Request(
         command,
         planner,
@@ -68,19 +65,23 @@ def run_command(
         writes,
         wish,
         together,
-        alone,
-        places,
-        verification,
+        alone=len(names) == 1,
+        moves=absolute(Path.cwd(), moves.items()) if moves else (),
+        verification=verification,
         confirms_unsure=writes and not targets.confirmed,
+        read=partial(read_file, links=allowed_links(names), skips=skips),
+        uncommitted=dirty,
     )
     why, broken = "", None  # why the run ended before its files did
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
     with (
         closing(connect(settings)) as backend,
-        Display(command, names, settings, asks=asks, moves=moves or {}, meanwhile=dirty) as display,
+        closing(
+            Display(command, names, settings, asks=asks, moves=moves or {}, meanwhile=dirty)
+        ) as display,
     ):
         try:
-            report = run_files(inputs, request, backend, display)
+            report = run_files(names, request, backend, display)
         except KeyboardInterrupt:
             why = "interrupted"
         except SpeceditError as problem:  # not of one file: the model, the server, the settings
@@ -99,7 +100,7 @@ def run_command(
     return INTERRUPTED if why else report.exit_code(check=settings.check)
 
 
-def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
+def _filter(command: str, planner: Planner, targets: Targets) -> int:
     """Read all of stdin, then write exactly one text: the new one or, on any failure, the old."""
     settings = targets.settings
     data = sys.stdin.buffer.read()
@@ -108,17 +109,21 @@ def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
     is_text = not (settings.check or settings.diff or settings.json)
     try:
         from specedit.connect import connect
-        from specedit.edit.request import Request, of_stdin
+        from specedit.edit.request import Request
         from specedit.edit.run import run_files
+        from specedit.files.source import Source
 
-        text = of_stdin(data, settings.stdin_filename)
+        name = settings.stdin_filename or "stdin"
+        if Path(name).name == "":
+            raise UsageError(f"--stdin-filename {name!r} names no file.")
         unsure_too = not is_text or targets.confirmed
-        request = Request(command, planner, settings, confirms_unsure=not unsure_too)
+        read = partial(Source.from_bytes, data=data)
+        request = Request(command, planner, settings, confirms_unsure=not unsure_too, read=read)
         with (
             closing(connect(settings)) as backend,
-            Display(command, [text.name], settings) as display,
+            closing(Display(command, [name], settings)) as display,
         ):
-            report = run_files([text], request, backend, display)
+            report = run_files([name], request, backend, display)
             display.report(report, on_stdout=is_text)
         code = report.exit_code(check=settings.check)
         if code != FAILED:
@@ -160,12 +165,9 @@ class Display(Sink):
     _screen: Screen | None = None
     _early: list[EditEvent] = field(default_factory=list)  # events before there is a screen
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         if self._screen is not None:
-            self._screen.__exit__(*error)
+            self._screen.close()
 
     def _open(self) -> Screen:
         """The screen, created at the first call."""
@@ -176,9 +178,9 @@ class Display(Sink):
 
             import_module("specedit.check.answer")  # while the model loads
             self.meanwhile()
-            self._screen = Screen(self.settings, self.names, asks=self.asks).__enter__()
-            for event in self._early:
-                self._screen.emit(event)
+            self._screen = Screen(self.settings, self.names, asks=self.asks)
+            while self._early:
+                self._screen.emit(self._early.pop(0))
         return self._screen
 
     def emit(self, event: EditEvent) -> None:
@@ -206,12 +208,12 @@ class Display(Sink):
         if self._announced or self.command not in ("edit", "refine"):
             return
         self._announced = question is None
-        name = job.source.name
-        others = [other for other in self.names if other != name]
-        if not others and job.plan.draft and len(job.about.text) < SHORT:
+        if len(self.names) == 1 and job.plan.draft and len(job.about.text) < SHORT:
             return
         from specedit.inference.estimate import run_seconds
 
+        name = job.source.name
+        others = [other for other in self.names if other != name]
         known = run_seconds(job, others, self.settings, question)
         if known is None or known[0] < LONG_S or (self.settings.quiet and not self.asks):
             return

@@ -83,8 +83,9 @@ def decode(
         chosen = widths.choose(drafts, trees=trees)
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
-        above = draft.parents[:offered] if draft and draft.parents else ()
-        parents = None if is_chain(above) else pass_parents(above)
+        parents = None
+        if draft and draft.parents and not is_chain(draft.parents[:offered]):
+            parents = pass_parents(draft.parents[:offered])
         # 2 verify: one forward pass gives the model's choice after each of them
         forwarding = time.perf_counter()
         choices = engine.forward([last, *ids], parents)

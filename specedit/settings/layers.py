@@ -27,10 +27,9 @@ from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
 from specedit.settings.table import (
     Settings,
-    about,
     check_removed,
     checked,
-    flags,
+    entries,
     inside,
     is_path,
     is_restricted,
@@ -279,7 +278,7 @@ class Resolved:
     def rows(self) -> Iterator[tuple[str, Any, str, str]]:
         """Name, value, origin and help of every setting, for `specedit config`."""
         for name in names():
-            yield name, getattr(self.values, name), self.origins[name], about(name)["help"]
+            yield name, getattr(self.values, name), self.origins[name], entries()[name]["help"]
 
 
 def here() -> Path:
@@ -350,13 +349,15 @@ def resolve(
     repo = repository(start or here())
     repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    flag_values = {k: v for k, v in (given or {}).items() if v is not None}
-    for name, value in flag_values.items():
-        if name not in flags():
+    flag_values = {}
+    for name, value in (given or {}).items():
+        if value is None:
+            continue
+        if name not in entries():
             check_removed(name)
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
+            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, [*entries()]))
         flag_values[name] = checked(name, value, f"--{name.replace('_', '-')}")
-    origins = dict.fromkeys(flags(), "default")
+    origins = dict.fromkeys(entries(), "default")
     values: dict[str, Any] = {}
     for origin, layer in (
         (str(user_file()), user_values()),
@@ -369,6 +370,7 @@ def resolve(
             origins[name] = f"SPECEDIT_{name.upper()}" if origin == "variable" else origin
     own = variables.keys() | flag_values.keys()
     settings = Settings(**values, from_repository=frozenset(repo_values.keys() - own))
-    restricted = repo.restricted if repo else ()
-    ignored = tuple(n for n in restricted if n not in repo_values and n not in own)
+    ignored: tuple[str, ...] = ()
+    if repo is not None:
+        ignored = tuple(n for n in repo.restricted if n not in repo_values and n not in own)
     return Resolved(settings, origins, repo, ignored)
