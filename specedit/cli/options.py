@@ -163,13 +163,13 @@ def _parameter(name: str, help: str, *, short_help: bool) -> inspect.Parameter:
 def settings_options(
     *names: str, asks: bool = False, helps: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command these settings as flags; it receives `resolved`, flags over everything.
+    """Give a command these settings as flags; it receives `settings`, flags over everything.
     `helps`: help texts of its own. `asks`: the user waits for it, and may be asked for trust."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
         parameters = dict(own.parameters)
-        del parameters["resolved"]
+        del parameters["settings"]
         for name in names:
             help = (helps or {}).get(name, "")
             parameters[name] = _parameter(name, help, short_help=asks)
@@ -179,10 +179,10 @@ def settings_options(
             flags = {name: arguments.pop(name) for name in names}
             is_filter = "-" in (arguments.get("files") or ())  # then stdin holds the text
             is_filter = is_filter or "change" in arguments  # or the change
-            resolved = settled(flags, asks=asks and not is_filter)
-            if resolved.values.verbose and not resolved.values.quiet:
+            settings = settled(flags, asks=asks and not is_filter).values
+            if settings.verbose and not settings.quiet:
                 show_notes()
-            return command(**arguments, resolved=resolved)
+            return command(**arguments, settings=settings)
 
         call.__signature__ = own.replace(  # type: ignore[attr-defined]
             parameters=sorted(parameters.values(), key=attrgetter("kind")), return_annotation=None

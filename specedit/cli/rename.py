@@ -25,11 +25,10 @@ from specedit.cli.options import (
 )
 from specedit.cli.streams import put_json, say
 from specedit.errors import FileError, InputError, UsageError
-from specedit.settings import Resolved
+from specedit.settings import Settings
 from specedit.view.terminal import name as one_line
 
 if TYPE_CHECKING:
-    from specedit.cli.targets import Targets
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
     from specedit.rename.tree_rename import UseLeft
@@ -66,11 +65,11 @@ def rename(
     changed: Changed = False,
     since: Since = None,
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Rename an identifier in code, comments and documentation."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import resolve_targets
+    from specedit.cli.targets import consistent, files_of, is_confirmed
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 
@@ -80,34 +79,33 @@ def rename(
             raise UsageError("When a file is moved, neither other files nor --line can be named.")
         from specedit.cli.move import move
 
-        return move(old, new, replace(resolved.values, check=resolved.values.check or dry_list))
-    derived = resolved.values.scope == "derived"
-    _refuse_kinds(resolved)
-    targets = resolve_targets(
+        return move(old, new, replace(settings, check=settings.check or dry_list))
+    derived = settings.scope == "derived"
+    _refuse_kinds(settings)
+    from_git = staged or changed or since is not None
+    settings = consistent(settings, files or (), from_git=from_git)
+    names = files_of(
         files or (),
-        resolved,
         staged=staged,
         changed=changed,
         since=since,
         containing=sought(old, derived=derived),
         any_case=derived,
     )
-    names, settings = targets.names, targets.settings
-    from_git = staged or changed or since is not None
     if not names and from_git:
         return _put_report((), shown=settings.json)
     settings = replace(settings, no_model=True) if dry_list else settings
     some = bool(files) or from_git
     plan = _plan(names, old, new, line, settings, alone=len(files or ()) == 1, some=some)
     if dry_list:
-        return _list_places(targets, plan.planner, settings)
+        return _list_places(names, plan.planner, settings, searched=not files)
     previews = settings.check or settings.diff
-    asks = sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed)
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not (previews or is_confirmed(settings))
     if plan.several and asks and not settings.json:
         _confirm(plan.several, f"Rename the {plan.size}?")
     if plan.left and not incomplete:
         if settings.json:
-            return _refuse_in_json(targets, plan)
+            return _refuse_in_json(names, plan, searched=not files)
         left = partial(_left_text, plan.left, verbose=settings.verbose)
         if not asks:
             raise UsageError(
@@ -119,26 +117,36 @@ def rename(
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
     wish = Wish(f"{old} to {new}")
-    run = partial(run_command, "rename", targets, plan.planner, wish, moves=plan.moves)
+    run = partial(
+        *(run_command, "rename", names, settings, plan.planner, wish),
+        moves=plan.moves,
+        searched=not files,
+    )
     if verify:
-        return _verified(old, new, targets, plan, run)
+        return _verified(old, new, names, settings, plan, run)
     return run(together=len(names) > 1 or bool(plan.moves))
 
 
-def _verified(old: str, new: str, targets: Targets, plan: _Plan, run: Callable[..., int]) -> int:
+def _verified(
+    old: str,
+    new: str,
+    names: Sequence[str],
+    settings: Settings,
+    plan: _Plan,
+    run: Callable[..., int],
+) -> int:
     """Rename, and undo it where a compiler or type checker of the project reports a new error."""
     from specedit.check.project_checks import Verification, checks_of
     from specedit.files.git import real, top_of
     from specedit.syntax.languages import language_of
 
-    settings = targets.settings
-    if settings.check or settings.diff or settings.test or targets.names == ("-",):
+    if settings.check or settings.diff or settings.test or names == ("-",):
         raise UsageError("--verify needs files to write: not --check, --diff, --test or stdin.")
     here = real(Path.cwd())
     root = top_of(here) or here
     changed = [
         (PurePosixPath(real(Path(name)).relative_to(root).as_posix()), language.name)
-        for name in plan.changed or targets.names
+        for name in plan.changed or names
         if (language := language_of(name)) is not None
     ]
     checks = checks_of(root, changed)
@@ -157,12 +165,12 @@ def _verified(old: str, new: str, targets: Targets, plan: _Plan, run: Callable[.
     return code
 
 
-def _refuse_kinds(resolved: Resolved) -> None:
+def _refuse_kinds(settings: Settings) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
 
     known = (*OF_RENAMES, EXISTING_NAME)
-    others = [kind for kind in resolved.values.allowed if kind not in known]
-    if others and resolved.origins["allow"] == "flag":
+    others = [kind for kind in settings.allowed if kind not in known]
+    if others and settings.is_flag("allow"):
         raise UsageError(
             f"--allow {others[0]}: a rename has no findings of this kind.",
             hint=f"The kinds of a rename are {', '.join(known)}.",
@@ -261,13 +269,13 @@ def _confirm(doubt: str, question: str) -> None:
         raise UsageError("Cancelled; nothing was changed.")
 
 
-def _refuse_in_json(targets: Targets, plan: _Plan) -> int:
+def _refuse_in_json(names: Sequence[str], plan: _Plan, *, searched: bool) -> int:
     """Print the report of a rename that is refused because it would be incomplete."""
     text = _left_text(plan.left, verbose=True, end="; nothing was written")
     why = Finding("incomplete", text, refuses=True)
     return _put_report(
         replace(edit, status="refused").noting(why) if edit.changed else edit
-        for edit in _edits_by_rule(targets, plan.planner)
+        for edit in _edits_by_rule(names, plan.planner, searched=searched)
     )
 
 
@@ -284,12 +292,14 @@ def _put_report(edits: Iterable[Edit], *, shown: bool = True) -> int:
 SIGNS = {"undecided": "?", **dict.fromkeys(("other", "outside", "left", "prose"), "=")}  # by kind
 
 
-def _list_places(targets: Targets, planner: Planner, settings: Settings) -> int:
+def _list_places(
+    names: Sequence[str], planner: Planner, settings: Settings, *, searched: bool
+) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
     from specedit.view.colours import count
 
-    edits = _edits_by_rule(targets, planner)
+    edits = _edits_by_rule(names, planner, searched=searched)
     code = _put_report(edits, shown=settings.json)
     if settings.json:
         return code
@@ -303,17 +313,17 @@ def _list_places(targets: Targets, planner: Planner, settings: Settings) -> int:
     return code
 
 
-def _edits_by_rule(targets: Targets, planner: Planner) -> list[Edit]:
+def _edits_by_rule(names: Sequence[str], planner: Planner, *, searched: bool) -> list[Edit]:
     """The Edit of each file, without a model."""
     from specedit.cli.targets import allowed_links
     from specedit.edit.report import Edit, failed, outcome
     from specedit.edit.request import read_file
 
     edits: list[Edit] = []
-    links = allowed_links(targets.names)
-    for name in targets.names:
+    links = allowed_links(names)
+    for name in names:
         try:
-            planned = planner(read_file(name, links, skips=targets.searched))
+            planned = planner(read_file(name, links, skips=searched))
             if not isinstance(planned, Edit):
                 checked = planned.check(planned.known or planned.source.text)
                 edit = replace(outcome(planned.source, checked.text), changes=checked.changes)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,39 +16,25 @@ from specedit.view.terminal import name as shown
 from specedit.view.terminal import typed
 
 if TYPE_CHECKING:
-    from specedit.settings import Resolved, Settings
+    from specedit.settings import Settings
 
 STDIN = ("-",)
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """The files of a command line and the settings of its run, checked for conflicts."""
-
-    names: tuple[str, ...]  # STDIN: standard input
-    settings: Settings
-    confirmed: bool = False  # by --yes: nothing is asked
-    searched: bool = False  # they hold a text; the user did not name them
-
-
-def resolve_targets(
+def files_of(
     named: Sequence[str],
-    resolved: Resolved,
     *,
     staged: bool = False,
     changed: bool = False,
     since: str | None = None,
     containing: tuple[str, ...] = (),
     any_case: bool = False,
-) -> Targets:
-    """Check the flags against each other, and list the files: those named, or those that git
-    chooses. `containing`: a file holds one of these texts, the first of which is the name."""
+) -> tuple[str, ...]:
+    """The files of a command line: those named, STDIN, or those that git chooses. `containing`: a
+    file holds one of these texts, the first of which is the name."""
     from_git = staged or changed or since is not None
-    settings = _checked_settings(named, resolved, from_git=from_git)
-    confirmed = resolved.origins["ask"] == "flag" and not resolved.values.ask  # by --yes
     if named and not from_git:
-        names = STDIN if tuple(named) == STDIN else tuple(_files_of(named))
-        return Targets(names, settings, confirmed)
+        return STDIN if tuple(named) == STDIN else _named(named)
     if not from_git and not containing:
         raise UsageError(
             "No file is named.", hint="Name files, `-`, or --staged, --changed, --since REF"
@@ -67,15 +52,15 @@ def resolve_targets(
     if not paths and from_git:
         what = f" that holds {containing[0]!r}" if containing else ""
         say(f"git names no file{what}; nothing to do")
-    return Targets(tuple(map(str, paths)), settings, confirmed, searched=bool(containing))
+    return tuple(map(str, paths))
 
 
-def _checked_settings(named: Sequence[str], resolved: Resolved, *, from_git: bool) -> Settings:
+def consistent(settings: Settings, named: Sequence[str], *, from_git: bool = False) -> Settings:
     """The settings, or an error where flags contradict each other. A test command of a settings
     file applies only to runs that can be tested."""
-    settings, stdin = resolved.values, tuple(named) == STDIN
+    given, stdin = settings, tuple(named) == STDIN
     other = "`-`" if stdin else "--ask" if settings.ask else "--compare" * settings.compare
-    if settings.test and other and resolved.origins["test"] != "flag":
+    if settings.test and other and not settings.is_flag("test"):
         settings = replace(settings, test="")
     asks, tests = settings.ask, settings.test
     writes_nothing = settings.check or settings.diff or settings.json
@@ -100,7 +85,7 @@ def _checked_settings(named: Sequence[str], resolved: Resolved, *, from_git: boo
         (tests and settings.compare, "--compare measures one answer; leave out --test.", ""),
         (settings.stdin_filename and not stdin, "--stdin-filename works only with `-`.", ""),
         (
-            resolved.origins["test"] == "flag" and not resolved.values.test,
+            given.is_flag("test") and not given.test,
             "--test is empty, so the edit cannot be tested.",
             "Is a shell variable empty? To run without a test, set SPECEDIT_TEST= to nothing.",
         ),
@@ -113,18 +98,18 @@ def _checked_settings(named: Sequence[str], resolved: Resolved, *, from_git: boo
         if conflict:
             raise UsageError(message, hint=hint)
     for name in ("keep_best", "test_timeout"):  # only say how to test
-        if resolved.origins[name] == "flag" and not tests:
+        if given.is_flag(name) and not tests:
             flag = f"--{name.replace('_', '-')}"
-            if not resolved.values.test:
+            if not given.test:
                 raise UsageError(f"{flag} works only with --test COMMAND.")
             raise UsageError(f"{flag} needs a test, and {other} runs none.")
     return settings
 
 
-def _expanded(name: str) -> list[str]:
-    """A folder of a work tree as the files in it that git tracks and whose language is known. Any
-    other folder stays itself, which is an error later."""
-    if not (Path(name).is_dir() and top_of(Path(name).absolute())):
+def _in_folder(name: str) -> list[str]:
+    """The files in a folder of a work tree that git tracks and whose language is known. Any other
+    folder stays itself, which is an error later."""
+    if not top_of(Path(name).absolute()):
         return [name]
     from specedit.files import git
     from specedit.syntax.languages import language_of
@@ -136,11 +121,19 @@ def _expanded(name: str) -> list[str]:
     return known
 
 
-def _files_of(named: Iterable[str]) -> list[str]:
+def is_confirmed(settings: Settings) -> bool:
+    """Whether nothing is asked, by --yes."""
+    return settings.is_flag("ask") and not settings.ask
+
+
+def _named(named: Iterable[str]) -> tuple[str, ...]:
     """The files named, without second names of a file: `a.py ./a.py`, a link next to its file, two
     hard links. A run that writes its files together would read its own text in the second."""
     results: dict[Path | tuple[int, int], str] = {}
-    for name in chain.from_iterable(map(_expanded, named)):
+    names: list[str] = []
+    for name in named:
+        names += _in_folder(name) if Path(name).is_dir() else [name]
+    for name in names:
         key: Path | tuple[int, int] = Path(name) if beyond(name) else real(name)
         with suppress(OSError, ValueError):  # its own run says why it cannot be read
             status = Path(name).stat()
@@ -151,7 +144,7 @@ def _files_of(named: Iterable[str]) -> list[str]:
         raise UsageError(
             "There is no file to work on.", hint="Name files, or track them first: git add"
         )
-    return list(results.values())
+    return tuple(results.values())
 
 
 def near(path: str) -> str:

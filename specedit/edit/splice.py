@@ -50,7 +50,7 @@ def region_of(
 @lru_cache(maxsize=2)  # a long file has thousands of regions
 def _line_starts(text: str) -> tuple[int, ...]:
     """Where each line begins; one more where the text ends in a newline."""
-    return (0, *(newline.end() for newline in re.finditer("\n", text)))
+    return (0, *map(re.Match.end, re.finditer("\n", text)))
 
 
 def fitted(before: str, answer: str) -> str:

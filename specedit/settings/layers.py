@@ -18,7 +18,7 @@ import re
 import shlex
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
 from specedit.settings.table import (
+    FLAG,
     Settings,
     check_removed,
     checked,
@@ -254,10 +255,9 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Settings together with where each value came from."""
+    """Settings together with the repository that they are for."""
 
     values: Settings
-    origins: Mapping[str, str]
     repository: Repository | None = None
     ignored: tuple[str, ...] = ()  # restricted settings of an untrusted repository
 
@@ -274,11 +274,6 @@ class Resolved:
         trust = f"specedit trust {shlex.quote(str(self.repository.folder))}"
         ignored = ", ".join(self.ignored)
         return f"{self.repository.pyproject}: {ignored} ignored: this repository {why} ({trust})"
-
-    def rows(self) -> Iterator[tuple[str, Any, str, str]]:
-        """Name, value, origin and help of every setting, for `specedit config`."""
-        for name in names():
-            yield name, getattr(self.values, name), self.origins[name], entries()[name]["help"]
 
 
 def here() -> Path:
@@ -357,20 +352,19 @@ def resolve(
             check_removed(name)
             raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, [*entries()]))
         flag_values[name] = checked(name, value, f"--{name.replace('_', '-')}")
-    origins = dict.fromkeys(entries(), "default")
     values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     for origin, layer in (
         (str(user_file()), user_values()),
         (str(repo.pyproject) if repo else "", repo_values),
         ("variable", variables),
-        ("flag", flag_values),
+        (FLAG, flag_values),
     ):
         for name, value in layer.items():
             values[name] = value
             origins[name] = f"SPECEDIT_{name.upper()}" if origin == "variable" else origin
-    own = variables.keys() | flag_values.keys()
-    settings = Settings(**values, from_repository=frozenset(repo_values.keys() - own))
     ignored: tuple[str, ...] = ()
     if repo is not None:
-        ignored = tuple(n for n in repo.restricted if n not in repo_values and n not in own)
-    return Resolved(settings, origins, repo, ignored)
+        known = repo_values.keys() | variables.keys() | flag_values.keys()
+        ignored = tuple(name for name in repo.restricted if name not in known)
+    return Resolved(Settings(**values, origins=origins), repo, ignored)

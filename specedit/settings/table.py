@@ -13,7 +13,7 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from pathlib import Path, PureWindowsPath
@@ -143,8 +143,22 @@ class Settings:
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
-    # Not a setting: the names of the settings above whose value a repository chose.
-    from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    # Not a setting: where each value that is not the default comes from: FLAG, the name of a
+    # variable, or the path of a file.
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def is_flag(self, name: str) -> bool:
+        """Whether the command line says it."""
+        return self.origins.get(name) == FLAG
+
+    def is_from_repository(self, name: str) -> bool:
+        return self.origins.get(name, "").endswith("pyproject.toml")
+
+    def rows(self) -> Iterator[tuple[str, Any, str, str]]:
+        """Name, value, origin and help of every setting, for `specedit config`."""
+        for name in names():
+            origin = self.origins.get(name, "default")
+            yield name, getattr(self, name), origin, entries()[name]["help"]
 
     @property
     def allowed(self) -> list[str]:

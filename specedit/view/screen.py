@@ -47,12 +47,12 @@ class Screen(Sink):
     def __init__(self, settings: Settings, names: Sequence[str], *, asks: bool) -> None:
         self._settings = settings
         self._asks = asks
+        self._trace = TraceWriter(settings.trace, names) if settings.trace else None
         self._live: Live | None = None
         if sys.stderr.isatty():
             from specedit.view.live import Live
 
             self._live = Live(self._console, names, quiet=settings.quiet).__enter__()
-        self._trace = TraceWriter(settings.trace, names) if settings.trace else None
         self._written: list[Written] = []
         self._answered = False  # `--compare` runs the file again, without drafts
         self._explained: set[str] = set()  # origins of lines

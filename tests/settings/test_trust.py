@@ -336,8 +336,8 @@ def test_flag_over_variable_over_repository_over_users_file(cloned, monkeypatch)
     values = result.values
     assert (values.max_tokens, values.server, values.temperature) == (2, "off", 0.5)
     assert (values.seed, values.tries) == (4, 3)
-    assert result.origins["server"] == str(user_file())
-    assert result.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
+    assert result.values.origins["server"] == str(user_file())
+    assert result.values.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
     cloned.run("trust")
     assert resolve().values.server == "http://stranger"
 
