@@ -23,6 +23,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul, truediv
 
@@ -70,6 +71,14 @@ FEW_SETTLED_IDS = 4.0
 EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)  # of the bins of stated probabilities
 
 
+@lru_cache(maxsize=64)
+def _priced(curve: Curve, widest: int) -> tuple[list[float], float, int]:
+    """Seconds by width, the least seconds per id, and how many draft ids are free."""
+    cost = [curve.seconds(max(1, width)) for width in range(widest + 1)]
+    each = min(map(truediv, cost[1:], range(1, widest + 1)))
+    return cost, each, bisect_right(cost, FREE_RATIO * cost[1]) - 2
+
+
 def _correct(chance: float, factor: float) -> float:
     if chance < 0.5:
         return min(0.9, chance * factor)
@@ -104,10 +113,8 @@ class Widths:
 
     def set_curve(self, curve: Curve) -> None:
         self.curve = curve
-        self._cost = [curve.seconds(max(1, width)) for width in range(self._widest + 1)]
-        each = min(map(truediv, self._cost[1:], range(1, self._widest + 1)))
+        self._cost, each, self._free = _priced(curve, self._widest)
         self._each = constants.FITTED.overhead * each
-        self._free = bisect_right(self._cost, FREE_RATIO * self._cost[1]) - 2
 
     @property
     def wait(self) -> int:
