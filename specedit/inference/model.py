@@ -253,20 +253,20 @@ class LoadedModel:
         engine: Any = self.engine
         if self.prefixes is not None:
             self.prefixes.choose(prompt, fresh=plan.fresh)
-        if getattr(engine, "keeps_states", False) and plan.messages:
-            *before, last = plan.messages
-            turns = [(message.role, message.segments) for message in before]
-            empty = self.render([*turns, (last.role, (*last.segments[:-1], ""))], "")
-            engine.mark([common(prompt, empty)])
-        if plan.fresh:
-            engine.crop(0)
-        elif hasattr(engine, "read_fixed"):
-            for constant in CONSTANT:
-                if plan.messages[: len(constant)] == constant:
-                    turns = [(message.role, message.segments) for message in constant]
-                    empty = self.render([*turns, ("user", ("",))], "")
-                    engine.read_fixed(prompt[: common(empty, prompt)])
         try:
+            if getattr(engine, "keeps_states", False) and plan.messages:
+                *before, last = plan.messages
+                turns = [(message.role, message.segments) for message in before]
+                empty = self.render([*turns, (last.role, (*last.segments[:-1], ""))], "")
+                engine.mark([common(prompt, empty)])
+            if plan.fresh:
+                engine.crop(0)
+            elif hasattr(engine, "read_fixed"):
+                for constant in CONSTANT:
+                    if plan.messages[: len(constant)] == constant:
+                        turns = [(message.role, message.segments) for message in constant]
+                        empty = self.render([*turns, ("user", ("",))], "")
+                        engine.read_fixed(prompt[: common(empty, prompt)])
             yield
         finally:
             if self.prefixes is not None:
