@@ -44,6 +44,7 @@ def test_lookup_repeats_what_the_prompt_said():
 def test_a_prompt_is_read_as_an_answer_is(prompt, tail):
     whole, bit_by_bit = LookupDrafter(), LookupDrafter()
     whole.begin(prompt)
+    bit_by_bit.begin(())
     bit_by_bit.commit(prompt)
     for drafter in (whole, bit_by_bit):
         drafter.commit(tail)

@@ -13,10 +13,11 @@ from scripted_engine import ScriptedEngine
 from test_model_drafter import Mistaken
 
 from specedit.decode import Draft, drafters
+from specedit.decode.cost import Curve
 from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.tree import MERGED, combined, main_part, merge_drafts
-from specedit.decode.width import DraftBudgets, Widths
+from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 
 
@@ -234,8 +235,9 @@ def test_an_id_saves_for_who_has_it_for_nothing_else_for_the_model():
     model = Draft([1, 5], [0.5, 0.4], "candidates", parents=[-1, 0], from_model=True)
     drafts = [copied, guessed, model]
     one = merge_drafts(drafts, [draft.chances for draft in drafts], 100)
-    budgets = DraftBudgets()
-    left = {name: budgets.of(name, 1.0).left for name in ("chained", "candidates")}
-    budgets.credit_parts(one, 2, [1, 5, 9], 1.0, 0.1)
-    assert budgets.of("chained", 1.0).left == left["chained"]
-    assert budgets.of("candidates", 1.0).left == pytest.approx(left["candidates"] + 0.9)
+    widths = Widths(Curve.line(0.9, 0.1))
+    for name in ("chained", "candidates"):
+        widths.charge(name, 0.0)
+    widths.learn(one, 2, [1, 5, 9], 1.0)
+    left = {name: widths.budget_for(name, 0.0, ()) for name in ("chained", "candidates")}
+    assert left["candidates"] == pytest.approx(left["chained"] + 0.9)
