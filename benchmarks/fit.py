@@ -22,7 +22,7 @@ from specedit.decode import constants as current
 from specedit.decode.constants import FITTED, Constants
 from specedit.decode.cost import Curve
 from specedit.errors import UsageError
-from specedit.inference.reader import end_of
+from specedit.inference.reader import answer_ending
 
 STEPS = (0.6, 0.2)  # of log odds, or of a logarithm: a far move, then a near one
 GAIN = 2e-5  # of the price, that a move must save to stay
@@ -187,7 +187,7 @@ def main() -> int:
     options = made.parse_args()
     settings = resolved(options)
     tokenizer = tokenizer_of(settings)
-    (end,) = end_of(tokenizer)
+    (end,) = answer_ending("", tokenizer)
     names = [name.strip() for name in settings.draft.split(",")]
     costs = price(tokenizer, end, names, curve_of(options.curve))
     cases = part(read_cases(options.cases, "after"), options)

@@ -27,10 +27,10 @@ from specedit.decode.cost import Curve
 from specedit.decode.loop import decode
 from specedit.decode.width import Widths
 from specedit.errors import UsageError
-from specedit.inference.reader import end_of
+from specedit.inference.reader import answer_ending
 from specedit.models.resolve import resolve
 from specedit.models.vocabulary import load_tokenizer
-from specedit.settings import Resolved, Settings
+from specedit.settings import Settings
 from tests.helpers.scripted_engine import ScriptedEngine
 
 ENGINE = Curve.line(0.070, 0.006)  # the cost curve that widths are chosen by
@@ -108,14 +108,13 @@ def main(
         None, "Assume A+Bw milliseconds for a pass of width w, such as 70+6w", metavar="A+Bw"
     ),
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Count the forward passes that edits would take, without a model."""
-    settings = resolved.values
     chosen = read_cases(Path(cases), "after", first=limit)
     names = [name.strip() for name in settings.draft.split(",")]
     tokenizer = tokenizer_of(settings)
-    (end,) = end_of(tokenizer)
+    (end,) = answer_ending("", tokenizer)
     curves = [curve] if curve else list(CURVES[:1] if settings.json else CURVES)
     rows = []
     for name in curves:

@@ -7,7 +7,7 @@ runs.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
@@ -20,16 +20,15 @@ if TYPE_CHECKING:
     from specedit.inference.model import LoadedModel
 
 
+@dataclass
 class LocalBackend:
     """One model in this process, loaded for its first Plan. Not thread-safe: one run at a time."""
 
+    settings: Settings
+    notes: tuple[str, ...] = ()
     server: str | None = None
-
-    def __init__(self, settings: Settings, *, note: str = "") -> None:
-        self.notes: tuple[str, ...] = (note,) if note else ()
-        self._settings = settings
-        self._loaded: LoadedModel | None = None
-        self.model: ModelInfo | None = None
+    model: ModelInfo | None = None
+    _loaded: LoadedModel | None = None
 
     def run(self, plan: Plan, emit: Emit) -> Answer:
         started = time.perf_counter()
@@ -38,8 +37,8 @@ class LocalBackend:
             from specedit.inference.loading import load
             from specedit.inference.model import CACHE_BYTES
 
-            self._loaded = load(self._settings, emit)
-            if self._settings.test:  # tries return to each file: a prefix cache for every one
+            self._loaded = load(self.settings, emit)
+            if self.settings.test:  # tries return to each file: a prefix cache for every one
                 self._loaded.keep_prefixes(CACHE_BYTES)
             self.model = self._loaded.line
         load_s = time.perf_counter() - started
@@ -61,11 +60,12 @@ def connect(settings: Settings) -> Backend:
             message = f"The adapter {settings.adapter} cannot be merged into the model of a server."
             raise UsageError(message, hint="Use --adapter none with --server URL.")
         return RemoteBackend(settings)
-    note = ""
+    notes: tuple[str, ...] = ()
     if settings.server == "auto" and (settings.warm or warm_server_may_run()):
         from specedit.server.client import WithFallback, find
 
         server, note = find(settings)
         if server is not None:
             return WithFallback(server, LocalBackend(settings))
-    return LocalBackend(settings, note=note)
+        notes = (note,) if note else ()
+    return LocalBackend(settings, notes)

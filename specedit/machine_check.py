@@ -61,7 +61,7 @@ def lines(topics: tuple[str, ...] = ()) -> Facts:
     try:
         resolved, problem = resolve_settings(), None
     except SpeceditError as error:
-        resolved, problem = Resolved(Settings(), {}), _failed("settings", error)
+        resolved, problem = Resolved(Settings()), _failed("settings", error)
     settings, local = resolved.values, resolved.values.server in ("auto", "off")
     parts: dict[str, Callable[[], Facts]] = {
         "version": _version,
@@ -70,7 +70,7 @@ def lines(topics: tuple[str, ...] = ()) -> Facts:
         "server": lambda: _server(settings),
         "git": _git,
         "editors": _editors,
-        "settings": lambda: iter((problem,)) if problem else _chosen(resolved),
+        "settings": lambda: iter((problem,)) if problem else _chosen(settings),
         "trust": lambda: _trust(resolved),
         "vllm": _vllm,
     }
@@ -236,8 +236,8 @@ def _editors() -> Facts:
         yield Fact("editors", "no snippet is installed (specedit editor NAME --install)")
 
 
-def _chosen(resolved: Resolved) -> Facts:
-    rows = [(key, value, of) for key, value, of, _ in resolved.rows() if of != "default"]
+def _chosen(settings: Settings) -> Facts:
+    rows = [(key, value, of) for key, value, of, _ in settings.rows() if of != "default"]
     for key, value, origin in rows:
         yield Fact("settings", f"{key} = {shown(value)}, from {origin}")
     if not rows:

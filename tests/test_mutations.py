@@ -52,7 +52,7 @@ MUTATIONS = {
         "files/test_trial.py",
     ),
     "10 every setting is open": (
-        *("settings/table.py", 'return bool(about(name)["kind"] == RESTRICTED)', "return False"),
+        *("settings/table.py", 'bool(entries()[name]["kind"] == RESTRICTED)', "False"),
         "settings/test_trust.py",
     ),
     "11 definitions disappear": (

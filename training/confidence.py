@@ -150,8 +150,9 @@ def main() -> int:
 
 
 def write(model: str, kind: str, weights: Sequence[float], bias: float, sure: float) -> None:
-    """Add a model's fit to the file that is shipped."""
-    from specedit.models import catalogue
+    """Add the fit of a model, with the adapter that comes with it, to the file that is shipped."""
+    from specedit.edit.backend import ModelInfo
+    from specedit.models import adapter, catalogue
 
     entry = catalogue.find(model)
     if entry is None or not entry.sha256:
@@ -159,7 +160,9 @@ def write(model: str, kind: str, weights: Sequence[float], bias: float, sure: fl
     path = Path(confidence.__file__).with_name("confidence.json")
     data = json.loads(path.read_text("utf-8"))
     models = data["models"] if data["signals"] == list(SIGNALS) else {}
-    models[f"{entry.sha256[:16]}-{kind}"] = {
+    own = next((a for a in adapter.entries(adapter.SHIPPED) if a.base_sha256 == entry.sha256), None)
+    merged = {"adapter": own.name, "adapter_sha256": own.sha256} if own else {}
+    models[ModelInfo(model, entry.sha256, weights=kind, **merged).calibration] = {
         "bias": round(bias, 4),
         "weights": [round(weight, 4) for weight in weights],
         "sure": round(sure, 3),

@@ -50,11 +50,11 @@ class Record:
         return [code for code in opcodes(self.old, self.new) if code[0] != "equal"]
 
     @cached_property
-    def old_symbols(self) -> list[Symbol]:
+    def old_symbols(self) -> tuple[Symbol, ...]:
         return symbols(self.before, self.language)
 
     @cached_property
-    def new_symbols(self) -> list[Symbol]:
+    def new_symbols(self) -> tuple[Symbol, ...]:
         return symbols(self.after, self.language)
 
     def encode(self, text: str) -> bytes:

@@ -28,7 +28,7 @@ from specedit.edit.backend import unreported
 from specedit.engines.cores import thread_count
 from specedit.errors import UsageError
 from specedit.inference.loading import load
-from specedit.settings import Resolved
+from specedit.settings import Settings
 
 T = TypeVar("T", int, float)
 BEFORE_PASSES = 1024  # positions before the passes of --engine-table
@@ -57,14 +57,13 @@ def bench(
         "2.50,10", "Price of --cost: dollars per million tokens", metavar="IN,OUT"
     ),
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Measure specedit beside other installed programs: same weights, same prompts, one run."""
     if engine_table and (drafters or cases or cost):
         raise UsageError("--engine-table measures no edits.", hint="Leave out the other options.")
     if drafters and cost:
         raise UsageError("--cost belongs to a comparison of peers.", hint="Leave out --drafters.")
-    settings = resolved.values
     result = BenchResult(settings.model, thread_count(settings.threads))
     with _progress(settings.quiet) as progress:
         if engine_table:

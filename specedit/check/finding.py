@@ -22,26 +22,16 @@ DECLINED = "declined"  # the user was asked, and chose nothing of a change
 Verdicts = Mapping[str, str]  # by kind
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind of finding, its default verdict, and what it reports."""
-
-    name: str
-    verdict: str
-    about: str
-
-
-KINDS = (
-    Kind(QUESTION, REFUSE, "the instruction asks for an answer, not for an edit"),
-    Kind("undefined", REFUSE, "a name is used that nothing defines or imports"),
-    Kind("copied-run", NOTE, "ten lines or more of the file stand there a second time"),
-    Kind("whitespace", NOTE, "lines changed in white space only"),
-    Kind(NOTHING, NOTE, "the answer changes nothing, or nothing but comments"),
-    Kind(CHECKER, NOTE, "the program of `check-with` reports something new"),
-)
-DEFAULT: Verdicts = {kind.name: kind.verdict for kind in KINDS}
-ALL_OFF: Verdicts = dict.fromkeys(DEFAULT, OFF)
-ALLOWED = (*DEFAULT, REMOVAL, EXISTING_NAME)  # what a user may allow
+KINDS: Verdicts = {  # kinds of findings that the user may allow, with their default verdicts
+    QUESTION: REFUSE,  # the instruction asks for an answer, not for an edit
+    "undefined": REFUSE,  # a name is used that nothing defines or imports
+    "copied-run": NOTE,  # ten lines or more of the file stand there a second time
+    "whitespace": NOTE,  # lines changed in white space only
+    NOTHING: NOTE,  # the answer changes nothing, or nothing but comments
+    CHECKER: NOTE,  # the program of `check-with` reports something new
+}
+ALL_OFF: Verdicts = dict.fromkeys(KINDS, OFF)
+ALLOWED = (*KINDS, REMOVAL, EXISTING_NAME)  # what a user may allow
 REMOVED_KINDS = ("renamed", "returns", "unreachable")  # kinds that are no more
 OF_RENAMES = ("undefined", CHECKER)  # what a new name can break
 
@@ -55,7 +45,7 @@ class Spot:
     column: int = 0
 
 
-WARNINGS = DEFAULT.keys() | {  # notes that a reader should look at twice
+WARNINGS = KINDS.keys() | {  # notes that a reader should look at twice
     "not-checked",  # no grammar says whether the new text parses
     "unclosed",  # the model ended without its closing line
     "unsure",  # of a rename: which places, or what was written there
@@ -137,7 +127,7 @@ def at(kind: str, line: int, text: str) -> Finding:
 def verdicts(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
     """The verdict of each kind: `strict` refuses whatever is noted, and what is `allowed` is only
     noted."""
-    chosen = dict(DEFAULT)
+    chosen = dict(KINDS)
     if strict:
         chosen = {name: NOTE if name == NOTHING else REFUSE for name in chosen}
     return {**chosen, **_noted(chosen, allowed)}
@@ -156,7 +146,7 @@ class Checks:
 def verdicts_of_rename(*, strict: bool = False, allowed: Iterable[str] = ()) -> Verdicts:
     """The same for a rename, whose places the scopes decide: the report of the user's own program,
     and with `strict` what a new name can break."""
-    chosen = {CHECKER: DEFAULT[CHECKER]}
+    chosen = {CHECKER: KINDS[CHECKER]}
     chosen |= dict.fromkeys(OF_RENAMES, REFUSE) if strict else {}
     return {**ALL_OFF, **chosen, **_noted(chosen, allowed)}
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from specedit.check.finding import NOTHING, Finding, Spot, at, fresh
+from specedit.check.instruction import ABOUT_COMMENTS, ABOUT_SPACE
 from specedit.check.parsed import Change, ParsedText
 from specedit.scoping.builtin_names import words
 from specedit.syntax.branch import COMMENTS, Branch
@@ -45,15 +46,6 @@ def copied_lines(before: str, after: str, shown: Sequence[tuple[str, str]]) -> I
 
 
 MIN_COMMENT_LINES = 5  # lines; many right edits tidy fewer besides what they do
-ABOUT_COMMENTS = re.compile(
-    r"(?i)\bcomment|\bdoc(?:s\b|string|ument)|javadoc|jsdoc|translat|\btodo\b"
-    r"|typo|spell|grammar|wording|word|summary|remark|capitali|licen[cs]e|copyright|header"
-    r"|explain|describ|clarif|mention|note|english|proofread"
-)
-ABOUT_SPACE = re.compile(
-    r"(?i)format|indent|white\s?space|blank|empty line|style|\bpep\b|pep-?8|lint|\btabs?\b"
-    r"|\bspaces?\b|newline|prettier|\bblack\b|gofmt|rustfmt|align|trailing|tidy|clean|wrap"
-)
 _PROSE = frozenset({"html", "yaml", "toml", "css"})
 
 

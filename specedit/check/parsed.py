@@ -35,7 +35,7 @@ class ParsedText:
         return trees.errors(self.text, self.language) or []
 
     @cached_property
-    def symbols(self) -> list[Symbol]:
+    def symbols(self) -> tuple[Symbol, ...]:
         """The definitions and their lines."""
         return trees.symbols(self.text, self.language)
 

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,32 +36,28 @@ app = typer.Typer(
 )
 
 
-def _version(context: typer.Context, value: bool) -> None:
-    if value:
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version")] = False,
+    verbose: Annotated[
+        bool, typer.Option("-v", help="With --version: also the kernel and the model")
+    ] = False,
+) -> None:
+    if version:
         typer.echo(f"specedit {VERSION}")
-        if context.params.get("verbose"):
+        if verbose:
             from specedit.machine_check import lines
 
             topics = ("kernel", "model")
             for line in (line for line in lines(topics=topics) if line.topic in topics):
                 typer.echo(f"{line.topic} {line.text}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        context.fail("Missing command.")
 
 
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, help="Print the version")
-    ] = False,
-    verbose: Annotated[  # eager: known when the callback of --version runs
-        bool,
-        typer.Option("-v", is_eager=True, help="With --version: also the kernel and the model"),
-    ] = False,
-) -> None:
-    pass
-
-
-COMMANDS = tuple(name for names in options.COMMANDS.values() for name in names)
+COMMANDS = tuple(chain.from_iterable(options.COMMANDS.values()))
 # The module of a command that shares one.
 MODULES = {
     "refine": "edit",
@@ -72,11 +69,15 @@ LONG = ("edit", "refine", "rename", "apply")
 HELP_ALL = "--help-all"
 
 
+_registered: set[str] = set()  # names of commands
+
+
 def _register(*names: str) -> None:
     """Add these commands, or all. A command line needs only its own: building all takes 30 ms."""
-    known = {command.name for command in app.registered_commands}
-    known |= {group.name for group in app.registered_groups}
-    for name in (name for name in names or COMMANDS if name not in known):
+    for name in names or COMMANDS:
+        if name in _registered:
+            continue
+        _registered.add(name)
         module = import_module(f"specedit.cli.{MODULES.get(name, name)}")
         if hasattr(module, "app") and name not in MODULES:
             app.add_typer(module.app, name=name)
@@ -97,7 +98,7 @@ def every_command() -> Any:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as a message on stderr and an exit code."""
-    _register(*(name for name in arguments[:1] if name in COMMANDS))
+    _register(*{*arguments[:1]}.intersection(COMMANDS))
     if "undo" not in arguments[:1]:  # which chooses its run first
         recover()
     command: Any = typer.main.get_command(app)
@@ -159,9 +160,8 @@ def _check_command(arguments: Sequence[str]) -> None:
 
 def _ended(command: Any, arguments: Sequence[str]) -> int:
     try:
-        for count in (1, 2):
-            check_removed(" ".join(("specedit", *arguments[:count])))
         if arguments and arguments[0] not in COMMANDS:
+            check_removed(f"specedit {arguments[0]}")
             _check_command(arguments)
         code = command.main(list(arguments), prog_name="specedit", standalone_mode=False)
     except SpeceditError as error:
@@ -187,9 +187,11 @@ def _ended(command: Any, arguments: Sequence[str]) -> int:
     except Exception as error:
         if hasattr(error, "show"):  # typer's own errors, which share no exported base
             flag = getattr(error, "option_name", "")
-            if reason := REMOVED.get(flag.lstrip("-").replace("-", "_")):
-                say(f"{flag} {reason}")
-                return FAILED
+            words = " ".join(("specedit", *arguments[:2]))
+            for what, name in ((flag, flag.lstrip("-").replace("-", "_")), (words, words)):
+                if name in REMOVED:
+                    say(f"{what} {REMOVED[name]}")
+                    return FAILED
             if "Did you mean" in str(getattr(error, "message", "")):
                 error.possibilities = None  # type: ignore[attr-defined]  # not said twice
             if names := getattr(error, "possibilities", None):

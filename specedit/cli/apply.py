@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from specedit.cli.options import argument, settings_options
 from specedit.cli.streams import say
 from specedit.errors import UsageError
-from specedit.settings import Resolved
+from specedit.settings import Settings
 
 if TYPE_CHECKING:
     from specedit.edit.job import Job
@@ -35,11 +35,11 @@ def apply(
     file: str | None = argument("FILE", "The file; without it: those that CHANGE names", None),
     change: str | None = argument("CHANGE", "The file of the change; `-` or none: stdin", None),
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Merge a snippet, SEARCH/REPLACE blocks or a diff into files. Needs no model."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, near, resolve_targets
+    from specedit.cli.targets import consistent, files_of, near
     from specedit.edit.apply.apply_plan import (
         changes_of,
         left_out,
@@ -55,7 +55,7 @@ def apply(
 
     if change is None and file is not None and (file == "-" or file.endswith(PATCHES)):
         file, change = None, file
-    if resolved.values.ask and change in (None, "-"):
+    if settings.ask and change in (None, "-"):
         raise UsageError("--ask reads answers from stdin: put the change in a file.")
     text = _read(change)
     if file and change is None and not text.strip():
@@ -83,7 +83,7 @@ def apply(
     kept = Path(change) if file and change and is_refused(home(), Path(change)) else None
     changes = [] if kept else changes_of(text)
     parts = {file: ()} if file and kept else parts_by_file(changes, file or "")
-    if file and not resolved.values.quiet and (others := left_out(changes, file)):
+    if file and not settings.quiet and (others := left_out(changes, file)):
         say(f"Not merged: the change for {', '.join(others[:5])}.", hint=ALL)
 
     def planner(source: Source) -> Job | Edit:
@@ -91,12 +91,12 @@ def apply(
             return plan_kept(source, kept, text, settings)
         return plan_apply(source, parts[by_path[os.path.realpath(source.name)]], settings)
 
-    targets = resolve_targets(Targets(tuple(parts)), resolved)
-    settings = replace(targets.settings, server="off", compare=False)  # nothing is asked
-    targets = replace(targets, settings=settings)
+    settings = consistent(settings, tuple(parts))
+    settings = replace(settings, server="off", compare=False)  # nothing is asked
     by_path = {os.path.realpath(name): name for name in parts}
     wish = Wish(f"the change {near(change)}" if change not in (None, "-") else "a change")
-    return run_command("apply", targets, planner, wish, together=len(parts) > 1)
+    names = files_of(tuple(parts))
+    return run_command("apply", names, settings, planner, wish, together=len(parts) > 1)
 
 
 def _read(change: str | None) -> str:

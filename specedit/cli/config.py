@@ -16,8 +16,8 @@ import typer
 from specedit.cli.options import AsJson, argument, flag, option, restricted_lines, settings_options
 from specedit.cli.streams import put, put_object, say
 from specedit.errors import DONE, FAILED, InputError, SpeceditError, UsageError
-from specedit.settings import Resolved, checked, find_pyproject, here, layers, names, nearest
-from specedit.settings.table import about
+from specedit.settings import Settings, checked, find_pyproject, here, layers, names, nearest
+from specedit.settings.table import entries
 from specedit.view.terminal import between_words, show_page, show_table
 from specedit.view.terminal import name as visible
 
@@ -29,7 +29,7 @@ def config(
     every: bool = flag("--all", "Print all settings, not only those that users set most"),
     unset: bool = flag("--unset", "Remove NAME from your settings (with --user)"),
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Print each setting, its value and where it comes from."""
     wanted, equals, value = (name or "").partition("=")
@@ -46,9 +46,9 @@ def config(
     if equals or unset:
         _change(wanted, value if equals else None)
     elif user:
-        _show_user(wanted, as_json=resolved.values.json)
+        _show_user(wanted, as_json=settings.json)
     else:
-        _show(wanted, resolved, every=every)
+        _show(wanted, settings, every=every)
     return 0
 
 
@@ -59,12 +59,12 @@ USUAL = (
 )
 
 
-def _show(wanted: str, resolved: Resolved, *, every: bool) -> None:
-    rows = [row for row in resolved.rows() if not wanted or row[0] == wanted]
-    if resolved.values.json:
+def _show(wanted: str, settings: Settings, *, every: bool) -> None:
+    rows = [row for row in settings.rows() if not wanted or row[0] == wanted]
+    if settings.json:
         put_object(
             {
-                key: {"value": value, "from": origin, "kind": about(key)["kind"]}
+                key: {"value": value, "from": origin, "kind": entries()[key]["kind"]}
                 for key, value, origin, _ in rows
             }
         )

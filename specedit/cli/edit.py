@@ -20,7 +20,7 @@ from specedit.cli.options import (
 )
 from specedit.cli.streams import say
 from specedit.errors import UsageError, listed
-from specedit.settings import Resolved
+from specedit.settings import Settings
 from specedit.view.terminal import harmless
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Context = Annotated[
 ]
 
 
-@settings_options(*SHARED, asks=True)
+@settings_options(*SHARED, "stdin_filename", "whole", "focus", asks=True)
 def edit(
     instruction: str = argument("INSTRUCTION", "What to do, in words"),
     files: list[str] | None = argument(
@@ -52,11 +52,11 @@ def edit(
     since: Since = None,
     context: Context = None,
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Change files by an instruction."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.targets import consistent, files_of
     from specedit.edit.job import plan_edit
     from specedit.edit.prompt import read_beside
     from specedit.edit.refining import part_of
@@ -68,23 +68,24 @@ def edit(
             f"The instruction is missing. {instruction} is a file.",
             hint=f'specedit edit "what to do" {instruction}',
         )
-    chosen_lines = lines_range(lines)
+    chosen_lines = None if lines is None else lines_range(lines)
     _check_words(instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
-    settings = resolved.values
+    from_git = staged or changed or since is not None
+    settings = consistent(settings, files or (), from_git=from_git)
     beside = read_beside(context) if context else ()
 
     def planner(source: Source) -> Job:
         part = chosen_lines if selected is None else lines_of(source.text, selected, near)
         return plan_edit(source, instruction, settings, lines=part, symbol=symbol, beside=beside)
 
-    targets = Targets(tuple(files or ()), staged=staged, changed=changed, since=since)
+    names = files_of(files or (), staged=staged, changed=changed, since=since)
     wish = Wish(instruction, part_of(chosen_lines, symbol, selected, near))
-    return run_command("edit", resolve_targets(targets, resolved), planner, wish)
+    return run_command("edit", names, settings, planner, wish)
 
 
-@settings_options(*(name for name in SHARED if name != "stdin_filename"), asks=True)
+@settings_options(*SHARED, "whole", "focus", asks=True)
 def refine(
     instruction: str = argument("INSTRUCTION", "What to do differently, or in addition"),
     files: list[str] | None = argument(
@@ -92,11 +93,11 @@ def refine(
     ),
     context: Context = None,
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Repeat the last edit with a further instruction."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, near, resolve_targets
+    from specedit.cli.targets import consistent, files_of, near
     from specedit.cli.undo import of_here
     from specedit.edit.prompt import read_beside
     from specedit.edit.refining import conversation, plan_refine
@@ -108,7 +109,7 @@ def refine(
         raise UsageError("The instruction is empty.", hint='specedit refine "what to change now"')
     if files and "-" in files:
         raise UsageError("refine repeats an edit of files; `-` has no earlier run.")
-    store, settings = home(), resolved.values
+    store = home()
     earlier = conversation(store, of_here(runs(store)))
     beside = read_beside(context) if context else ()
     paths = [near(path) for path in earlier.paths]
@@ -118,9 +119,9 @@ def refine(
     def planner(source: Source) -> Job:
         return plan_refine(source, instruction, earlier, settings, beside)
 
-    targets = Targets(tuple(files or paths))
+    settings, names = consistent(settings, files or paths), files_of(files or paths)
     wish = Wish(instruction, earlier.runs[0].part, earlier.last.name)
-    return run_command("refine", resolve_targets(targets, resolved), planner, wish)
+    return run_command("refine", names, settings, planner, wish)
 
 
 def _check_words(words: str, files: Sequence[str] = ()) -> None:
@@ -130,8 +131,10 @@ def _check_words(words: str, files: Sequence[str] = ()) -> None:
         words.encode()
     except UnicodeEncodeError:
         raise UsageError("The instruction is not UTF-8.") from None
+    if " " in words.strip():
+        return
     sentences = [file for file in files if " " in file.strip() and not Path(file).exists()]
-    if sentences and " " not in words.strip() and (Path(words).exists() or Path(words).suffix):
+    if sentences and (Path(words).exists() or Path(words).suffix):
         said, name = harmless(sentences[0]), harmless(words)
         raise UsageError(
             f"`{said[:60]}` looks like the words, and `{name}` like a file: they are swapped.",

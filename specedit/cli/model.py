@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +17,7 @@ import typer
 from specedit.cli.options import AsJson, argument, settings_options, settled
 from specedit.cli.streams import put_object, say
 from specedit.errors import DONE, ModelError, SpeceditError
-from specedit.settings import Resolved
+from specedit.settings import Settings
 from specedit.view.terminal import show_table
 
 if TYPE_CHECKING:
@@ -337,22 +337,21 @@ def try_model(
     ] = None,
     as_json: AsJson = False,
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Run 20 small edits with checks: how many are right, and the seconds of each."""
     from specedit.connect import connect
     from specedit.edit import trial
     from specedit.models import resolve
-    from specedit.settings import Settings
     from specedit.view.colours import terminal
     from specedit.view.live import Live
 
-    chosen = {setting: getattr(resolved.values, setting) for setting in ANSWERS}
-    wanted = name or resolved.values.model
+    chosen = {setting: getattr(settings, setting) for setting in ANSWERS}
+    wanted = name or settings.model
     if chosen["server"] in ("auto", "off"):  # a server in the background has another model
         chosen["server"] = "off"
         resolve.present(wanted)
-    settings = replace(Settings(), **chosen, model=wanted, allow="question")
+    settings = Settings(**chosen | {"model": wanted}, allow="question")
     to_do = trial.read_cases(cases or trial.SHIPPED)
     done: list[trial.Result] = []
     stopped: BaseException | None = None

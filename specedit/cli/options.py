@@ -9,6 +9,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,7 +20,7 @@ from specedit.cli.streams import say
 from specedit.errors import UsageError
 from specedit.settings import Resolved, checked, layers, resolve
 from specedit.settings.layers import Repository
-from specedit.settings.table import about, shown, types
+from specedit.settings.table import entries, shown
 from specedit.view.terminal import name as harmless_name
 
 COMMANDS = {  # by group; `specedit --help` shows them in this order
@@ -109,10 +110,10 @@ def argument(metavar: str | None, help: str, default: Any = ..., **more: Any) ->
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout")]
 
-# What --help shows of SHARED; --help-all also shows the rest.
+# The settings that --help of a command for the user shows; --help-all also shows the rest
 EVERYDAY = (
     *("diff", "check", "ask", "json", "test", "tries", "whole"),
-    *("model", "allow", "quiet", "verbose"),
+    *("model", "allow", "quiet", "verbose", "scope", "no_model"),
 )
 SPELLED = {
     "ask": ("--ask/--yes",),
@@ -129,11 +130,10 @@ METAVARS = {
     **{"server": "URL", "focus": "LINES", "sure": "P", "adapter": "auto|none|FOLDER"},
 }
 ENGINE = ("model", "engine", "device", "threads", "weights", "adapter")  # what answers
-SHARED = (
-    *("diff", "check", "ask", "json", "stdin_filename"),
+SHARED = (  # by `edit`, `refine` and `rename`
+    *("diff", "check", "ask", "json"),
     *("test", "tries", "test_timeout", "keep_best"),
-    *("whole", "focus", *ENGINE),
-    *("prediction", "draft", "draft_model", "max_tokens"),
+    *(*ENGINE, "prediction", "draft", "draft_model", "max_tokens"),
     *("temperature", "seed", "sampling"),
     *("server", "profile", "warm", "compare", "audit", "trace", "clean_only"),
     *("sure", "strict", "allow", "check_with", "quiet", "verbose"),
@@ -143,50 +143,50 @@ SHARED = (
 def _parameter(name: str, help: str, *, short_help: bool) -> inspect.Parameter:
     """The flag of a setting, with this help text or its own. `short_help`: --help shows it only if
     it is in EVERYDAY."""
-    entry, kind = about(name), types()[name]
+    entry = entries()[name]
     dashed = "--" + name.replace("_", "-")
     option = typer.Option(
         *SPELLED.get(name, (dashed,)),
         help=help or entry["help"],
         metavar="|".join(entry["choices"]) or METAVARS.get(name),
         show_default=False,
-        hidden=short_help and name in SHARED and name not in EVERYDAY,
+        hidden=short_help and name not in EVERYDAY,
     )
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[kind | None, option],
+        annotation=Annotated[entry["type"] | None, option],
     )
 
 
 def settings_options(
     *names: str, asks: bool = False, helps: Mapping[str, str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command these settings as flags; it receives `resolved`, flags over everything.
+    """Give a command these settings as flags; it receives `settings`, flags over everything.
     `helps`: help texts of its own. `asks`: the user waits for it, and may be asked for trust."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = inspect.signature(command, eval_str=True)
-        parameters = [p for p in own.parameters.values() if p.name != "resolved"]
-        parameters += [
-            _parameter(name, (helps or {}).get(name, ""), short_help=asks) for name in names
-        ]
+        parameters = dict(own.parameters)
+        del parameters["settings"]
+        for name in names:
+            help = (helps or {}).get(name, "")
+            parameters[name] = _parameter(name, help, short_help=asks)
 
         @functools.wraps(command)
         def call(**arguments: Any) -> Any:
             flags = {name: arguments.pop(name) for name in names}
             is_filter = "-" in (arguments.get("files") or ())  # then stdin holds the text
             is_filter = is_filter or "change" in arguments  # or the change
-            resolved = settled(flags, asks=asks and not is_filter)
-            if resolved.values.verbose and not resolved.values.quiet:
+            settings = settled(flags, asks=asks and not is_filter).values
+            if settings.verbose and not settings.quiet:
                 show_notes()
-            return command(**arguments, resolved=resolved)
+            return command(**arguments, settings=settings)
 
         call.__signature__ = own.replace(  # type: ignore[attr-defined]
-            parameters=sorted(parameters, key=lambda p: p.kind), return_annotation=None
+            parameters=sorted(parameters.values(), key=attrgetter("kind")), return_annotation=None
         )
-        call.__annotations__ = {p.name: p.annotation for p in parameters}
         return call
 
     return decorate
@@ -206,10 +206,8 @@ def show_notes() -> None:
     log.handlers = [Notes()]
 
 
-def lines_range(text: str | None) -> tuple[int, int] | None:
+def lines_range(text: str) -> tuple[int, int]:
     """The two numbers of `A:B`; `A` alone is one line."""
-    if text is None:
-        return None
     first, _, last = text.partition(":")
     try:
         return int(first), int(last or first)

@@ -25,11 +25,10 @@ from specedit.cli.options import (
 )
 from specedit.cli.streams import put_json, say
 from specedit.errors import FileError, InputError, UsageError
-from specedit.settings import Resolved
+from specedit.settings import Settings
 from specedit.view.terminal import name as one_line
 
 if TYPE_CHECKING:
-    from specedit.cli.targets import ResolvedTargets, Targets
     from specedit.edit.report import Edit
     from specedit.edit.request import Planner
     from specedit.rename.tree_rename import UseLeft
@@ -46,7 +45,7 @@ def is_move(old: str, new: str) -> bool:
 
 
 @settings_options(
-    *("scope", "no_model", *(name for name in SHARED if name not in ("whole", "focus"))),
+    *("scope", "no_model", "stdin_filename", *SHARED),
     asks=True,
     helps={"no_model": "Decide by rule: words that may be ordinary language stay"},
 )
@@ -66,11 +65,11 @@ def rename(
     changed: Changed = False,
     since: Since = None,
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Rename an identifier in code, comments and documentation."""
     from specedit.cli.run_command import run_command
-    from specedit.cli.targets import Targets, resolve_targets
+    from specedit.cli.targets import consistent, files_of, is_confirmed
     from specedit.files.recorder import Wish
     from specedit.syntax.identifiers import sought
 
@@ -80,32 +79,33 @@ def rename(
             raise UsageError("When a file is moved, neither other files nor --line can be named.")
         from specedit.cli.move import move
 
-        return move(old, new, replace(resolved.values, check=resolved.values.check or dry_list))
-    derived = resolved.values.scope == "derived"
-    wanted = Targets(
-        tuple(files or ()),
+        return move(old, new, replace(settings, check=settings.check or dry_list))
+    derived = settings.scope == "derived"
+    _refuse_kinds(settings)
+    from_git = staged or changed or since is not None
+    settings = consistent(settings, files or (), from_git=from_git)
+    names = files_of(
+        files or (),
         staged=staged,
         changed=changed,
         since=since,
         containing=sought(old, derived=derived),
         any_case=derived,
     )
-    _refuse_kinds(resolved)
-    targets = resolve_targets(wanted, resolved)
-    names, settings = targets.names, targets.settings
-    if not names and wanted.from_git:
+    if not names and from_git:
         return _put_report((), shown=settings.json)
     settings = replace(settings, no_model=True) if dry_list else settings
-    plan = _plan(names, wanted, old, new, line, settings)
+    some = bool(files) or from_git
+    plan = _plan(names, old, new, line, settings, alone=len(files or ()) == 1, some=some)
     if dry_list:
-        return _list_places(targets, plan.planner, settings)
+        return _list_places(names, plan.planner, settings, searched=not files)
     previews = settings.check or settings.diff
-    asks = sys.stdin.isatty() and sys.stderr.isatty() and not (previews or targets.confirmed)
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not (previews or is_confirmed(settings))
     if plan.several and asks and not settings.json:
         _confirm(plan.several, f"Rename the {plan.size}?")
     if plan.left and not incomplete:
         if settings.json:
-            return _refuse_in_json(targets, plan)
+            return _refuse_in_json(names, plan, searched=not files)
         left = partial(_left_text, plan.left, verbose=settings.verbose)
         if not asks:
             raise UsageError(
@@ -117,28 +117,33 @@ def rename(
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
     wish = Wish(f"{old} to {new}")
-    run = partial(run_command, "rename", targets, plan.planner, wish, moves=plan.moves)
+    run = partial(run_command, searched=not files, moves=plan.moves, wish=wish)
+    run = partial(run, "rename", names, settings, plan.planner)
     if verify:
-        return _verified(old, new, targets, plan, run)
+        return _verified(old, new, names, settings, plan, run)
     return run(together=len(names) > 1 or bool(plan.moves))
 
 
 def _verified(
-    old: str, new: str, targets: ResolvedTargets, plan: _Plan, run: Callable[..., int]
+    old: str,
+    new: str,
+    names: Sequence[str],
+    settings: Settings,
+    plan: _Plan,
+    run: Callable[..., int],
 ) -> int:
     """Rename, and undo it where a compiler or type checker of the project reports a new error."""
     from specedit.check.project_checks import Verification, checks_of
     from specedit.files.git import real, top_of
     from specedit.syntax.languages import language_of
 
-    settings = targets.settings
-    if settings.check or settings.diff or settings.test or targets.names == ("-",):
+    if settings.check or settings.diff or settings.test or names == ("-",):
         raise UsageError("--verify needs files to write: not --check, --diff, --test or stdin.")
     here = real(Path.cwd())
     root = top_of(here) or here
     changed = [
         (PurePosixPath(real(Path(name)).relative_to(root).as_posix()), language.name)
-        for name in plan.changed or targets.names
+        for name in plan.changed or names
         if (language := language_of(name)) is not None
     ]
     checks = checks_of(root, changed)
@@ -157,12 +162,12 @@ def _verified(
     return code
 
 
-def _refuse_kinds(resolved: Resolved) -> None:
+def _refuse_kinds(settings: Settings) -> None:
     """Of flags that speak of what a rename cannot do; settings are for edits, too."""
 
     known = (*OF_RENAMES, EXISTING_NAME)
-    others = [kind for kind in resolved.values.allowed if kind not in known]
-    if others and resolved.origins["allow"] == "flag":
+    others = [kind for kind in settings.allowed if kind not in known]
+    if others and settings.is_flag("allow"):
         raise UsageError(
             f"--allow {others[0]}: a rename has no findings of this kind.",
             hint=f"The kinds of a rename are {', '.join(known)}.",
@@ -190,20 +195,23 @@ class _Plan:
 
 def _plan(
     names: tuple[str, ...],
-    targets: Targets,
     old: str,
     new: str,
     line: int | None,
     settings: Settings,
+    *,
+    alone: bool,
+    some: bool,
 ) -> _Plan:
-    """Plans one file as it stands, or the files as one change, whose places are known already."""
+    """Plans one file as it stands, or the files as one change, whose places are known already.
+    `alone`: the user named one file; `some`: files were named, or chosen by git."""
     from specedit.rename.tree import Tree, plan_rename
 
     plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=line)
     if names == ("-",):
         return _Plan(plan_file)
     tree = Tree.around(names)
-    if len(targets.names) == 1:
+    if alone:
         if tree is None:
             return _Plan(plan_file)
         noted = tree.with_other_uses
@@ -211,7 +219,6 @@ def _plan(
     if line is not None:
         raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
     tree = tree or Tree.of_files(names)
-    some = bool(targets.names) or targets.from_git
     result = tree.rename(names, old, new, settings, some=some)
     notes = (note for guess in result.files.values() for note in guess.notes)
     return _Plan(
@@ -259,13 +266,13 @@ def _confirm(doubt: str, question: str) -> None:
         raise UsageError("Cancelled; nothing was changed.")
 
 
-def _refuse_in_json(targets: ResolvedTargets, plan: _Plan) -> int:
+def _refuse_in_json(names: Sequence[str], plan: _Plan, *, searched: bool) -> int:
     """Print the report of a rename that is refused because it would be incomplete."""
     text = _left_text(plan.left, verbose=True, end="; nothing was written")
     why = Finding("incomplete", text, refuses=True)
     return _put_report(
         replace(edit, status="refused").noting(why) if edit.changed else edit
-        for edit in _edits_by_rule(targets, plan.planner)
+        for edit in _edits_by_rule(names, plan.planner, searched=searched)
     )
 
 
@@ -282,12 +289,14 @@ def _put_report(edits: Iterable[Edit], *, shown: bool = True) -> int:
 SIGNS = {"undecided": "?", **dict.fromkeys(("other", "outside", "left", "prose"), "=")}  # by kind
 
 
-def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings) -> int:
+def _list_places(
+    names: Sequence[str], planner: Planner, settings: Settings, *, searched: bool
+) -> int:
     """Print every place that a rename would change or leave, by file, with its reason. No model
     runs."""
     from specedit.view.colours import count
 
-    edits = _edits_by_rule(targets, planner)
+    edits = _edits_by_rule(names, planner, searched=searched)
     code = _put_report(edits, shown=settings.json)
     if settings.json:
         return code
@@ -301,24 +310,24 @@ def _list_places(targets: ResolvedTargets, planner: Planner, settings: Settings)
     return code
 
 
-def _edits_by_rule(targets: ResolvedTargets, planner: Planner) -> list[Edit]:
+def _edits_by_rule(names: Sequence[str], planner: Planner, *, searched: bool) -> list[Edit]:
     """The Edit of each file, without a model."""
     from specedit.cli.targets import allowed_links
     from specedit.edit.report import Edit, failed, outcome
-    from specedit.edit.request import of_files
+    from specedit.edit.request import read_file
 
     edits: list[Edit] = []
-    links = allowed_links(targets.names)
-    for item in of_files(targets.names, set, links, skips=targets.searched):
+    links = allowed_links(names)
+    for name in names:
         try:
-            planned = planner(item.read())
+            planned = planner(read_file(name, links, skips=searched))
             if not isinstance(planned, Edit):
                 checked = planned.check(planned.known or planned.source.text)
                 edit = replace(outcome(planned.source, checked.text), changes=checked.changes)
                 planned = edit.noting(*planned.findings, *checked.findings)
             edits.append(planned)
         except FileError as problem:
-            edits.append(failed(item.name, problem))
+            edits.append(failed(name, problem))
     return edits
 
 

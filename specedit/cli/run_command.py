@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from specedit.cli.streams import put_json, put_patch, say
-from specedit.cli.targets import STDIN, ResolvedTargets, allowed_links, confirmed
+from specedit.cli.targets import STDIN, allowed_links, confirmed, is_confirmed
 from specedit.edit.sink import Asked, Begun, EditEvent, Finished, Locating, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
 from specedit.syntax.lines import moved_patch
@@ -33,34 +33,34 @@ SHORT = 1_000
 
 def run_command(
     command: str,
-    targets: ResolvedTargets,
+    names: Sequence[str],
+    settings: Settings,
     planner: Planner,
     wish: Wish | None = None,
     *,
+    searched: bool = False,
     together: bool = False,
     moves: Mapping[str, str] | None = None,
     verification: Verification | None = None,
 ) -> int:
-    """Run one command over its files, or as a filter; returns the exit code. `together`: all files
-    are one change. `moves`: the new names of files among them, which move with it. `verification`:
-    it is undone where that finds something new."""
+    """Run one command over its files, or as a filter; returns the exit code. `searched`: a search
+    chose the files; one that is not text stays. `together`: all files are one change. `moves`: the
+    new names of files among them, which move with it. `verification`: it is undone where that finds
+    something new."""
     from specedit.connect import connect
     from specedit.edit.report import Report
-    from specedit.edit.request import Request, of_files, uncommitted
+    from specedit.edit.request import Request, read_file, uncommitted
     from specedit.edit.run import run_files
     from specedit.files.undo import absolute
 
-    names, settings = targets.names, targets.settings
     if names == STDIN:
-        return _filter(command, planner, targets)
+        return _filter(command, settings, planner)
+    confirmed_all = is_confirmed(settings)
     writes = not (settings.check or settings.diff)
     dirty = cache(partial(uncommitted, names, settings)) if writes or settings.clean_only else set
     if settings.clean_only:
         dirty()  # an error if there are any
-    skips = targets.searched and not settings.strict
-    inputs = of_files(names, dirty, allowed_links(names), skips=skips)
-    alone = len(inputs) == 1
-    places = absolute(Path.cwd(), moves.items()) if moves else ()
+    skips = searched and not settings.strict
     request = Request(
         command,
         planner,
@@ -68,19 +68,23 @@ def run_command(
         writes,
         wish,
         together,
-        alone,
-        places,
-        verification,
-        confirms_unsure=writes and not targets.confirmed,
+        alone=len(names) == 1,
+        moves=absolute(Path.cwd(), moves.items()) if moves else (),
+        verification=verification,
+        confirms_unsure=writes and not confirmed_all,
+        read=partial(read_file, links=allowed_links(names), skips=skips),
+        uncommitted=dirty,
     )
     why, broken = "", None  # why the run ended before its files did
-    asks = sys.stdin.isatty() and sys.stderr.isatty() and not targets.confirmed
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not confirmed_all
     with (
         closing(connect(settings)) as backend,
-        Display(command, names, settings, asks=asks, moves=moves or {}, meanwhile=dirty) as display,
+        closing(
+            Display(command, names, settings, asks, backend.server, moves or {}, meanwhile=dirty)
+        ) as display,
     ):
         try:
-            report = run_files(inputs, request, backend, display)
+            report = run_files(names, request, backend, display)
         except KeyboardInterrupt:
             why = "interrupted"
         except SpeceditError as problem:  # not of one file: the model, the server, the settings
@@ -99,26 +103,29 @@ def run_command(
     return INTERRUPTED if why else report.exit_code(check=settings.check)
 
 
-def _filter(command: str, planner: Planner, targets: ResolvedTargets) -> int:
+def _filter(command: str, settings: Settings, planner: Planner) -> int:
     """Read all of stdin, then write exactly one text: the new one or, on any failure, the old."""
-    settings = targets.settings
     data = sys.stdin.buffer.read()
     out, code = data, FAILED
     report: Report | None = None
     is_text = not (settings.check or settings.diff or settings.json)
     try:
         from specedit.connect import connect
-        from specedit.edit.request import Request, of_stdin
+        from specedit.edit.request import Request
         from specedit.edit.run import run_files
+        from specedit.files.source import Source
 
-        text = of_stdin(data, settings.stdin_filename)
-        unsure_too = not is_text or targets.confirmed
-        request = Request(command, planner, settings, confirms_unsure=not unsure_too)
+        name = settings.stdin_filename or "stdin"
+        if Path(name).name == "":
+            raise UsageError(f"--stdin-filename {name!r} names no file.")
+        unsure_too = not is_text or is_confirmed(settings)
+        read = partial(Source.from_bytes, data=data)
+        request = Request(command, planner, settings, confirms_unsure=not unsure_too, read=read)
         with (
             closing(connect(settings)) as backend,
-            Display(command, [text.name], settings) as display,
+            closing(Display(command, [name], settings, server=backend.server)) as display,
         ):
-            report = run_files([text], request, backend, display)
+            report = run_files([name], request, backend, display)
             display.report(report, on_stdout=is_text)
         code = report.exit_code(check=settings.check)
         if code != FAILED:
@@ -146,13 +153,14 @@ def _about(seconds: float) -> str:
 @dataclass
 class Display(Sink):
     """Passes a run's events to the screen, and keeps the edits that are done. The screen is created
-    when the backend reports something: a warm server reads the prompt while this process imports
-    what displays and checks its answer, and does what is to be done `meanwhile` (120 ms)."""
+    when the backend reports something, after what is to be done `meanwhile`: a server reads the
+    prompt while this process imports what displays and checks its answer (120 ms)."""
 
     command: str
     names: Sequence[str]
     settings: Settings
     asks: bool = False
+    server: str | None = None  # that answers
     moves: Mapping[str, str] = field(default_factory=dict)
     meanwhile: Callable[[], object] = bool
     edits: list[Edit] = field(default_factory=list)  # of the files that are done
@@ -160,12 +168,9 @@ class Display(Sink):
     _screen: Screen | None = None
     _early: list[EditEvent] = field(default_factory=list)  # events before there is a screen
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         if self._screen is not None:
-            self._screen.__exit__(*error)
+            self._screen.close()
 
     def _open(self) -> Screen:
         """The screen, created at the first call."""
@@ -174,11 +179,12 @@ class Display(Sink):
 
             from specedit.view.screen import Screen
 
-            import_module("specedit.check.answer")  # while the model loads
+            if self.server is not None:
+                import_module("specedit.check.answer")
             self.meanwhile()
-            self._screen = Screen(self.settings, self.names, asks=self.asks).__enter__()
-            for event in self._early:
-                self._screen.emit(event)
+            self._screen = Screen(self.settings, self.names, asks=self.asks)
+            while self._early:
+                self._screen.emit(self._early.pop(0))
         return self._screen
 
     def emit(self, event: EditEvent) -> None:
@@ -206,12 +212,12 @@ class Display(Sink):
         if self._announced or self.command not in ("edit", "refine"):
             return
         self._announced = question is None
-        name = job.source.name
-        others = [other for other in self.names if other != name]
-        if not others and job.plan.draft and len(job.about.text) < SHORT:
+        if len(self.names) == 1 and job.plan.draft and len(job.about.text) < SHORT:
             return
         from specedit.inference.estimate import run_seconds
 
+        name = job.source.name
+        others = [other for other in self.names if other != name]
         known = run_seconds(job, others, self.settings, question)
         if known is None or known[0] < LONG_S or (self.settings.quiet and not self.asks):
             return

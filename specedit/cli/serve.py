@@ -21,7 +21,7 @@ from specedit.errors import DONE, ServerError, UsageError
 from specedit.files.startup import home
 from specedit.server import runtime
 from specedit.server.runtime import RuntimeFolder, ServerRecord, runtime_folder
-from specedit.settings import Resolved, Settings
+from specedit.settings import Settings
 from specedit.view.terminal import name as shown
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def serve(
     replaces: bool = flag("--replace", "Stop the running server, then start this one"),
     detached: bool = flag("--detached", "", hidden=True),
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Keep a model in memory for later commands, and serve OpenAI's API. The server ends on Ctrl-C,
     on `specedit serve stop`, or in the background after some time without work."""
@@ -81,7 +81,6 @@ def serve(
     from specedit.server.service import PORT, Options, RunningError
     from specedit.server.service import serve as run
 
-    settings = resolved.values
     if idle_minutes is not None and not math.isfinite(idle_minutes):
         raise UsageError("--idle-minutes takes a number of minutes.")
     if idle_minutes is None:  # a server in a terminal stays
@@ -244,7 +243,7 @@ def _table(state: dict[str, Any]) -> str:
 def warm(
     files: list[str] = argument("FILE", "Files, named as the edit will name them"),
     *,
-    resolved: Resolved,
+    settings: Settings,
 ) -> int:
     """Read files into the server's cache. Their next edit starts at once. If no server runs, one
     starts in the background."""
@@ -253,7 +252,7 @@ def warm(
     from specedit.files import source as sources
     from specedit.server.client import find
 
-    settings = replace(resolved.values, warm=True, server="auto")
+    settings = replace(settings, warm=True, server="auto")
     server, why = find(settings)
     if server is None:
         raise ServerError(why, hint="specedit serve status")
@@ -302,17 +301,16 @@ def editor(
 
 
 @settings_options("scope", *SERVING)
-def lsp(*, resolved: Resolved) -> int:
+def lsp(*, settings: Settings) -> int:
     """Serve editors over LSP on stdio."""
     from specedit.integrations.lsp import serve
 
-    return serve(resolved.values)
+    return serve(settings)
 
 
 @settings_options(*SERVING)
-def mcp(*, resolved: Resolved) -> int:
+def mcp(*, settings: Settings) -> int:
     """Serve tools for agents over MCP on stdio."""
     from specedit.integrations.mcp import serve
 
-    flags = (name for name, origin in resolved.origins.items() if origin == "flag")
-    return serve({name: getattr(resolved.values, name) for name in flags})
+    return serve({name: getattr(settings, name) for name in filter(settings.is_flag, SERVING)})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,61 +16,60 @@ from specedit.view.terminal import name as shown
 from specedit.view.terminal import typed
 
 if TYPE_CHECKING:
-    from specedit.settings import Resolved, Settings
+    from specedit.settings import Settings
 
 STDIN = ("-",)
 
 
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """Which files a command line selects."""
+def files_of(
+    named: Sequence[str],
+    *,
+    staged: bool = False,
+    changed: bool = False,
+    since: str | None = None,
+    containing: tuple[str, ...] = (),
+    any_case: bool = False,
+) -> tuple[str, ...]:
+    """The files of a command line: those named, STDIN, or those that git chooses. `containing`: a
+    file holds one of these texts, the first of which is the name."""
+    from_git = staged or changed or since is not None
+    if named and not from_git:
+        return STDIN if tuple(named) == STDIN else _named(named)
+    if not from_git and not containing:
+        raise UsageError(
+            "No file is named.", hint="Name files, `-`, or --staged, --changed, --since REF"
+        )
+    from specedit.files import git
 
-    names: tuple[str, ...]
-    staged: bool = False
-    changed: bool = False
-    since: str | None = None
-    containing: tuple[str, ...] = ()  # a file holds one of these texts; the first is the name
-    any_case: bool = False  # of `containing`
-
-    @property
-    def from_git(self) -> bool:
-        return self.staged or self.changed or self.since is not None
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedTargets:
-    """The files of a command line and the settings of its run, checked for conflicts."""
-
-    names: tuple[str, ...]  # STDIN: standard input
-    settings: Settings
-    confirmed: bool = False  # by --yes: nothing is asked
-    searched: bool = False  # they hold a text; the user did not name them
+    paths = git.choose(
+        Path.cwd(),
+        containing=containing,
+        any_case=any_case,
+        staged=staged,
+        changed=changed,
+        since=since,
+    )
+    if not paths and from_git:
+        what = f" that holds {containing[0]!r}" if containing else ""
+        say(f"git names no file{what}; nothing to do")
+    return tuple(map(str, paths))
 
 
-def resolve_targets(targets: Targets, resolved: Resolved) -> ResolvedTargets:
-    """Check the flags against each other, and list the files; git is asked where it chooses."""
-    settings = _checked_settings(targets, resolved)
-    names = targets.names if targets.names == STDIN else tuple(_files_of(targets))
-    confirmed = resolved.origins["ask"] == "flag" and not resolved.values.ask  # by --yes
-    searched = bool(targets.containing and not targets.names)
-    return ResolvedTargets(names, settings, confirmed, searched)
-
-
-def _checked_settings(targets: Targets, resolved: Resolved) -> Settings:
+def consistent(settings: Settings, named: Sequence[str], *, from_git: bool = False) -> Settings:
     """The settings, or an error where flags contradict each other. A test command of a settings
     file applies only to runs that can be tested."""
-    settings, stdin = resolved.values, targets.names == STDIN
+    given, stdin = settings, tuple(named) == STDIN
     other = "`-`" if stdin else "--ask" if settings.ask else "--compare" * settings.compare
-    if settings.test and other and resolved.origins["test"] != "flag":
+    if settings.test and other and not settings.is_flag("test"):
         settings = replace(settings, test="")
     asks, tests = settings.ask, settings.test
     writes_nothing = settings.check or settings.diff or settings.json
     remote = settings.server not in ("auto", "off")
     for conflict, message, hint in (
-        ("" in targets.names, "A file's name is empty.", "Is a variable of the shell empty?"),
-        ("-" in targets.names and not stdin, "`-` reads stdin; name no other files with it.", ""),
+        ("" in named, "A file's name is empty.", "Is a variable of the shell empty?"),
+        ("-" in named and not stdin, "`-` reads stdin; name no other files with it.", ""),
         (
-            targets.names and targets.from_git,
+            named and from_git,
             "Name files or use --staged, --changed or --since, not both.",
             "",
         ),
@@ -86,7 +85,7 @@ def _checked_settings(targets: Targets, resolved: Resolved) -> Settings:
         (tests and settings.compare, "--compare measures one answer; leave out --test.", ""),
         (settings.stdin_filename and not stdin, "--stdin-filename works only with `-`.", ""),
         (
-            resolved.origins["test"] == "flag" and not resolved.values.test,
+            given.is_flag("test") and not given.test,
             "--test is empty, so the edit cannot be tested.",
             "Is a shell variable empty? To run without a test, set SPECEDIT_TEST= to nothing.",
         ),
@@ -99,47 +98,18 @@ def _checked_settings(targets: Targets, resolved: Resolved) -> Settings:
         if conflict:
             raise UsageError(message, hint=hint)
     for name in ("keep_best", "test_timeout"):  # only say how to test
-        if resolved.origins[name] == "flag" and not tests:
+        if given.is_flag(name) and not tests:
             flag = f"--{name.replace('_', '-')}"
-            if not resolved.values.test:
+            if not given.test:
                 raise UsageError(f"{flag} works only with --test COMMAND.")
             raise UsageError(f"{flag} needs a test, and {other} runs none.")
     return settings
 
 
-def _files_of(targets: Targets) -> list[str]:
-    """The files named, or those that git chooses."""
-    if targets.names and not targets.from_git:
-        names = _once(word for name in targets.names for word in _expanded(name))
-        if not names:
-            raise UsageError(
-                "There is no file to work on.", hint="Name files, or track them first: git add"
-            )
-        return names
-    if not targets.from_git and not targets.containing:
-        raise UsageError(
-            "No file is named.", hint="Name files, `-`, or --staged, --changed, --since REF"
-        )
-    from specedit.files import git
-
-    paths = git.choose(
-        Path.cwd(),
-        containing=targets.containing,
-        any_case=targets.any_case,
-        staged=targets.staged,
-        changed=targets.changed,
-        since=targets.since,
-    )
-    if not paths and targets.from_git:
-        what = f" that holds {targets.containing[0]!r}" if targets.containing else ""
-        say(f"git names no file{what}; nothing to do")
-    return [str(path) for path in paths]
-
-
-def _expanded(name: str) -> list[str]:
-    """A folder of a work tree as the files in it that git tracks and whose language is known. Any
-    other folder stays itself, which is an error later."""
-    if not (Path(name).is_dir() and top_of(Path(name).absolute())):
+def _in_folder(name: str) -> list[str]:
+    """The files in a folder of a work tree that git tracks and whose language is known. Any other
+    folder stays itself, which is an error later."""
+    if not top_of(Path(name).absolute()):
         return [name]
     from specedit.files import git
     from specedit.syntax.languages import language_of
@@ -151,10 +121,18 @@ def _expanded(name: str) -> list[str]:
     return known
 
 
-def _once(names: Iterable[str]) -> list[str]:
-    """The names without second names of a file: `a.py ./a.py`, a link next to its file, two hard
-    links. A run that writes its files together would read its own text in the second."""
+def is_confirmed(settings: Settings) -> bool:
+    """Whether nothing is asked, by --yes."""
+    return settings.is_flag("ask") and not settings.ask
+
+
+def _named(named: Iterable[str]) -> tuple[str, ...]:
+    """The files named, without second names of a file: `a.py ./a.py`, a link next to its file, two
+    hard links. A run that writes its files together would read its own text in the second."""
     results: dict[Path | tuple[int, int], str] = {}
+    names: list[str] = []
+    for name in named:
+        names += _in_folder(name) if Path(name).is_dir() else [name]
     for name in names:
         key: Path | tuple[int, int] = Path(name) if beyond(name) else real(name)
         with suppress(OSError, ValueError):  # its own run says why it cannot be read
@@ -162,7 +140,11 @@ def _once(names: Iterable[str]) -> list[str]:
             if status.st_nlink > 1 and status.st_ino and not beyond(name):
                 key = status.st_dev, status.st_ino
         results.setdefault(key, name)
-    return list(results.values())
+    if not results:
+        raise UsageError(
+            "There is no file to work on.", hint="Name files, or track them first: git add"
+        )
+    return tuple(results.values())
 
 
 def near(path: str) -> str:
@@ -176,9 +158,9 @@ def near(path: str) -> str:
 def allowed_links(names: Iterable[str]) -> dict[str, Path]:
     """Of these names, the links out of a work tree that the user at the terminal allows to follow,
     with their targets. Without a terminal: none."""
-    links = {name: target for name in names if (target := beyond(name)) is not None}
-    if not links or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return {}
+    links = {name: target for name in names if (target := beyond(name)) is not None}
     question = "{} is a link to {}, outside its work tree. Edit that file?"
     return {name: to for name, to in links.items() if confirmed(question.format(name, to))}
 

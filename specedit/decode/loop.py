@@ -50,6 +50,8 @@ def decode(
     for drafter in drafters:
         drafter.begin(prompt)
     watchers = [drafter for drafter in drafters if isinstance(drafter, Watcher)]
+    costly = [drafter for drafter in drafters if isinstance(drafter, Costly)]
+    free = [drafter for drafter in drafters if drafter not in costly]
     engine.watch(bool(watchers))
     trees = engine.info.trees
     noise = random.Random(f"choices {sampling.seed}").random
@@ -79,12 +81,13 @@ def decode(
         started = time.perf_counter()
         base = engine.length
         most = min(left - 1, widths.draft_limit)
-        drafts = _proposals(drafters, widths, most, trees) if most > 0 else []
+        drafts = _proposals(free, costly, widths, most, trees) if most > 0 else []
         chosen = widths.choose(drafts, trees=trees)
         draft, offered = chosen if chosen else (None, 0)
         ids = list(draft.ids[:offered]) if draft else []
-        above = draft.parents[:offered] if draft and draft.parents else ()
-        parents = None if is_chain(above) else pass_parents(above)
+        parents = None
+        if draft and draft.parents and not is_chain(draft.parents[:offered]):
+            parents = pass_parents(draft.parents[:offered])
         # 2 verify: one forward pass gives the model's choice after each of them
         forwarding = time.perf_counter()
         choices = engine.forward([last, *ids], parents)
@@ -146,20 +149,24 @@ def decode(
     yield Done("stop" if ended else "length", digest.hexdigest() if digest is not None else None)
 
 
-def _proposals(drafters: Sequence[Drafter], widths: Widths, most: int, trees: bool) -> list[Draft]:
+def _proposals(
+    free: Sequence[Drafter], costly: Sequence[Costly], widths: Widths, most: int, trees: bool
+) -> list[Draft]:
     """The drafts for one pass. Drafters that cost time are asked last, only where the other drafts
     leave something to gain, and are charged for it."""
     drafts: list[Draft] = []
-    for drafter in sorted(drafters, key=lambda drafter: isinstance(drafter, Costly)):
-        draft: Draft | None = None
-        if not isinstance(drafter, Costly):
-            draft = drafter.propose(most)
-        elif (seconds := widths.budget_for(drafter.name, drafter.cost, drafts)) > 0:
-            drafter.set_budget(seconds, *widths.prices, drafts)
-            before = time.perf_counter()
-            draft = drafter.propose(most)
-            spent = draft.seconds if draft else time.perf_counter() - before
-            widths.charge(drafter.name, spent, drafts)
+    for drafter in free:
+        if draft := drafter.propose(most):
+            drafts.append(draft if trees else _as_chain(draft))
+    for drafter in costly:
+        seconds = widths.budget_for(drafter.name, drafter.cost, drafts)
+        if seconds <= 0:
+            continue
+        drafter.set_budget(seconds, *widths.prices, drafts)
+        before = time.perf_counter()
+        draft = drafter.propose(most)
+        spent = draft.seconds if draft else time.perf_counter() - before
+        widths.charge(drafter.name, spent, drafts)
         if draft:
             drafts.append(draft if trees else _as_chain(draft))
     return drafts

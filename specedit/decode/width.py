@@ -1,8 +1,8 @@
 """Chooses the width of each forward pass: which draft to offer, and how many of its ids.
 
-A draft comes with probabilities. `Calibration` corrects them by the results of earlier drafts. Only
+A draft comes with probabilities. `Widths` corrects them by the results of earlier drafts. Only
 ids that were reached count: a fully accepted draft proves "at least n", and an id after a
-divergence proves nothing. `Widths` then minimises the expected cost of the way to the next
+divergence proves nothing. It then minimises the expected cost of the way to the next
 divergence. Offering n ids costs c(1 + n) now; if all of them and the next id hold (S), one more
 pass; and for each later id that would have held, the cost of an id at the best width (v):
 
@@ -13,7 +13,7 @@ but follows an offered one costs another pass if it holds, each further one v. W
 few ids however much of it is offered, the next pass comes anyway, and such an id costs only what an
 id costs at the best length.
 
-Drafters that cost time have budgets of their own besides the common limit (`DraftBudgets`), and
+Drafters that cost time have budgets of their own besides the common limit (`DraftBudget`), and
 their proposals are merged with all other drafts of a pass into one tree (`decode.tree`).
 """
 
@@ -22,10 +22,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
-from operator import mul
+from operator import mul, truediv
 
 from specedit.decode import Draft, constants
 from specedit.decode.cost import TYPICAL, Clock, Curve
@@ -48,63 +48,16 @@ class DraftBudget:
     cost: float = 0.0  # of one proposal; 0.0 until it is known
     uncertainty: float = 1.0  # of the other drafts when it was last asked
 
-
-class DraftBudgets:
-    """The budgets of one answer, by drafter. A pass of one id takes `once` seconds."""
-
-    def __init__(self) -> None:
-        self._by_name: dict[str, DraftBudget] = {}
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._by_name
-
-    def of(self, name: str, once: float) -> DraftBudget:
-        return self._by_name.setdefault(
-            name, DraftBudget(MAX_DRAFT_LOSS * once, INITIAL_SAVING * once)
-        )
-
-    def available(self, name: str, cost: float, uncertainty: float, once: float) -> float:
-        """Seconds that a drafter may spend on a proposal that takes at least `cost`; 0.0 where
-        asking does not pay."""
-        budget = self.of(name, once)
-        price = max(budget.cost, cost, MIN_COST * once)
-        return budget.left if uncertainty * budget.saving >= price else 0.0
-
-    def charge(self, name: str, seconds: float, uncertainty: float, once: float) -> None:
+    def charge(self, seconds: float, uncertainty: float) -> None:
         """Subtract the time that a proposal took, whatever becomes of it."""
-        budget = self.of(name, once)
-        budget.left -= seconds
-        budget.cost += SMOOTHING * (seconds - budget.cost) if budget.cost else seconds
-        budget.uncertainty = max(uncertainty, MIN_UNCERTAINTY)
+        self.left -= seconds
+        self.cost += SMOOTHING * (seconds - self.cost) if self.cost else seconds
+        self.uncertainty = max(uncertainty, MIN_UNCERTAINTY)
 
-    def add_income(self, count: int, once: float) -> None:
-        """`count` ids were committed: a drafter that was not worth asking may be tried again."""
-        for budget in self._by_name.values():
-            budget.left += INCOME * count * once
-            budget.saving = min(budget.saving + INCOME * count * once, INITIAL_SAVING * once)
-
-    def credit(self, name: str, seconds: float) -> None:
+    def credit(self, seconds: float) -> None:
         """Add what the ids of the drafter's last proposal saved."""
-        budget = self._by_name[name]
-        budget.left += seconds
-        budget.saving += SMOOTHING * (seconds / budget.uncertainty - budget.saving)
-
-    def credit_parts(
-        self, draft: Draft, proposed: int, tokens: Sequence[int], once: float, each: float
-    ) -> None:
-        """Credit each drafter with what it added to a merged draft. An id is credited to a drafter
-        that costs nothing if one proposed it, else to a language model, else to any other."""
-        right = {row for row, ok in verified_ids(draft.ids, draft.parents, tokens) if ok}
-        parts = draft.parts
-
-        def rank(number: int) -> tuple[bool, bool]:
-            return parts[number].source in self._by_name, not parts[number].from_model
-
-        owners = [min(proposers, key=rank) for proposers in draft.proposers[:proposed]]
-        for number, part in enumerate(parts):
-            if part.source in self._by_name:
-                own = [row for row, owner in enumerate(owners) if owner == number]
-                self.credit(part.source, sum(row in right for row in own) * once - len(own) * each)
+        self.left += seconds
+        self.saving += SMOOTHING * (seconds / self.uncertainty - self.saving)
 
 
 MAX_WIDTH = 512
@@ -122,37 +75,8 @@ EDGES = (0.3, 0.5, 0.7, 0.85, 0.93, 0.97, 0.99, 0.997)  # of the bins of stated 
 def _priced(curve: Curve, widest: int) -> tuple[list[float], float, int]:
     """Seconds by width, the least seconds per id, and how many draft ids are free."""
     cost = [curve.seconds(max(1, width)) for width in range(widest + 1)]
-    each = min(seconds / width for width, seconds in enumerate(cost) if width)
+    each = min(map(truediv, cost[1:], range(1, widest + 1)))
     return cost, each, bisect_right(cost, FREE_RATIO * cost[1]) - 2
-
-
-@dataclass
-class Calibration:
-    """Corrects the probabilities that a drafter states, by how often such ids were right."""
-
-    inertia: float  # weight of the stated probability, in expected failures (or successes)
-    _seen: dict[tuple[str, int], list[float]] = field(default_factory=dict)
-
-    def corrected(self, draft: Draft) -> list[float]:
-        factors = []
-        for sure in range(len(EDGES) + 1):
-            expected, happened = self._seen.get((draft.source, sure), (0.0, 0.0))
-            factors.append((happened + self.inertia) / (expected + self.inertia))
-        return [_correct(chance, factors[bisect_right(EDGES, chance)]) for chance in draft.chances]
-
-    def learn(self, draft: Draft, tokens: Sequence[int]) -> None:
-        """`tokens` were committed: the accepted part of the draft, and the model's own choice.
-
-        That choice counts as well where the draft continues beyond what was offered."""
-        for n, right in verified_ids(draft.ids, draft.parents, tokens):
-            chance = draft.chances[n]
-            seen = self._seen.setdefault((draft.source, bisect_right(EDGES, chance)), [0.0, 0.0])
-            if chance < 0.5:
-                seen[0] += chance
-                seen[1] += right
-            else:
-                seen[0] += 1 - chance
-                seen[1] += not right
 
 
 def _correct(chance: float, factor: float) -> float:
@@ -177,14 +101,15 @@ class Widths:
     ) -> None:
         self._widest = widest
         self._clock = clock
-        self.set_curve(clock.curve if clock else curve)
+        self.measured = clock.curve if clock else curve  # the curve that it begins with
+        self.set_curve(self.measured)
         self.begin()
 
     def begin(self) -> None:
         """Start a new answer: results of earlier answers do not apply to it."""
-        self._calibration = Calibration(constants.FITTED.inertia)
+        self._seen: dict[tuple[str, int], list[float]] = {}  # by drafter and bin: `_calibrate`
         self._credit = INITIAL_CREDIT * self._cost[1]
-        self._budgets = DraftBudgets()
+        self._budgets: dict[str, DraftBudget] = {}  # of the drafters that cost time
 
     def set_curve(self, curve: Curve) -> None:
         self.curve = curve
@@ -219,7 +144,7 @@ class Widths:
         best_gain = -math.inf
         most = self._max_offer()
         if trees and len(drafts) > 1 and any(draft.source in self._budgets for draft in drafts):
-            chances = [self._calibration.corrected(draft) for draft in drafts]
+            chances = [self._corrected(draft) for draft in drafts]
             merged = merge_drafts(drafts, chances, self.draft_limit)
             return merged, self._offer(merged, most, merged.chances)[0]
         for draft in drafts:
@@ -233,7 +158,7 @@ class Widths:
     ) -> tuple[int, float]:
         """How many ids of a draft to offer, and the seconds that they are expected to save."""
         if chances is None:
-            chances = self._calibration.corrected(draft)
+            chances = self._corrected(draft)
         if draft.parents is None:
             alive = list(accumulate(chances, mul))
             # J expects later ids to cost what they do in the best pass. Where passes that wide may
@@ -256,23 +181,41 @@ class Widths:
     def budget_for(self, name: str, cost: float, drafts: Sequence[Draft]) -> float:
         """Seconds that a drafter may spend on a proposal that takes at least `cost`, besides
         `drafts`; 0.0 where it is not worth asking."""
-        uncertainty = self.uncertainty(drafts)
-        available = self._budgets.available(name, cost, uncertainty, self._cost[1])
-        seconds = min(self._credit, available)
+        budget = self._budget(name)
+        if self.uncertainty(drafts) * budget.saving < max(
+            budget.cost, cost, MIN_COST * self._cost[1]
+        ):
+            return 0.0
+        seconds = min(self._credit, budget.left)
         return seconds if seconds > cost else 0.0
+
+    def _budget(self, name: str) -> DraftBudget:
+        once = self._cost[1]
+        first = DraftBudget(MAX_DRAFT_LOSS * once, INITIAL_SAVING * once)
+        return self._budgets.setdefault(name, first)
 
     def uncertainty(self, drafts: Sequence[Draft]) -> float:
         """The probability that all of `drafts` diverge within a few ids."""
         chains = [
             draft for draft in drafts if len(draft.ids) >= LIKELY_IDS and draft.parents is None
         ]
-        first = (self._calibration.corrected(draft)[:LIKELY_IDS] for draft in chains)
+        first = (self._corrected(draft)[:LIKELY_IDS] for draft in chains)
         return 1 - max(map(math.prod, first), default=0.0)
 
     def charge(self, name: str, seconds: float, drafts: Sequence[Draft] = ()) -> None:
         """Subtract the time that a drafter took besides `drafts`."""
         self._credit -= seconds
-        self._budgets.charge(name, seconds, self.uncertainty(drafts), self._cost[1])
+        self._budget(name).charge(seconds, self.uncertainty(drafts))
+
+    def _corrected(self, draft: Draft) -> Sequence[float]:
+        """The probabilities that a draft states, corrected by how often such ids were right."""
+        if not self._seen:
+            return draft.chances
+        factors, inertia = [], constants.FITTED.inertia
+        for sure in range(len(EDGES) + 1):
+            expected, happened = self._seen.get((draft.source, sure), (0.0, 0.0))
+            factors.append((happened + inertia) / (expected + inertia))
+        return [_correct(chance, factors[bisect_right(EDGES, chance)]) for chance in draft.chances]
 
     def _chain_length(self, alive: Sequence[float], beyond: float) -> int:
         """The n with the smallest J; `alive`: probabilities that an id is reached and right."""
@@ -325,15 +268,47 @@ class Widths:
         draft, `tokens` may come from several passes."""
         once = self._cost[1]
         self._credit += MAX_LOSS * len(tokens) * once
-        self._budgets.add_income(len(tokens), once)
+        for budget in self._budgets.values():  # one that was not worth asking may be tried again
+            budget.left += INCOME * len(tokens) * once
+            budget.saving = min(budget.saving + INCOME * len(tokens) * once, INITIAL_SAVING * once)
         if draft is not None:
             saved = (len(tokens) - 1) * once - (self._cost[1 + proposed] - once)
             self._credit += saved
             for part in draft.parts or (draft,):
-                self._calibration.learn(part, tokens)
+                self._calibrate(part, tokens)
             if draft.parts:
-                self._budgets.credit_parts(draft, proposed, tokens, *self.prices)
+                self._credit_parts(draft, proposed, tokens)
             elif draft.source in self._budgets:
-                self._budgets.credit(draft.source, saved)
+                self._budgets[draft.source].credit(saved)
         if self._clock is not None and self._clock.add(1 + proposed, seconds):
             self.set_curve(self._clock.curve)
+
+    def _calibrate(self, draft: Draft, tokens: Sequence[int]) -> None:
+        """`tokens` were committed: the accepted part of the draft, and the model's own choice.
+
+        That choice counts as well where the draft continues beyond what was offered."""
+        for n, right in verified_ids(draft.ids, draft.parents, tokens):
+            chance = draft.chances[n]
+            seen = self._seen.setdefault((draft.source, bisect_right(EDGES, chance)), [0.0, 0.0])
+            if chance < 0.5:
+                seen[0] += chance
+                seen[1] += right
+            else:
+                seen[0] += 1 - chance
+                seen[1] += not right
+
+    def _credit_parts(self, draft: Draft, proposed: int, tokens: Sequence[int]) -> None:
+        """Credit each drafter with what it added to a merged draft. An id is credited to a drafter
+        that costs nothing if one proposed it, else to a language model, else to any other."""
+        right = {row for row, ok in verified_ids(draft.ids, draft.parents, tokens) if ok}
+        parts, (once, each) = draft.parts, self.prices
+
+        def rank(number: int) -> tuple[bool, bool]:
+            return parts[number].source in self._budgets, not parts[number].from_model
+
+        owners = [min(proposers, key=rank) for proposers in draft.proposers[:proposed]]
+        for number, part in enumerate(parts):
+            if part.source in self._budgets:
+                own = [row for row, owner in enumerate(owners) if owner == number]
+                saved = sum(row in right for row in own) * once - len(own) * each
+                self._budgets[part.source].credit(saved)

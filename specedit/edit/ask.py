@@ -26,13 +26,10 @@ from specedit.edit.report import (
 )
 from specedit.edit.sink import Answered, Planned, Sink
 from specedit.edit.splice import (
-    Region,
     fitted,
     joined,
     part_of_changed,
     symbol_names,
-    taken,
-    whole,
 )
 from specedit.errors import TooLong
 from specedit.files.source import Source
@@ -64,7 +61,7 @@ def first_attempt(job: Job, backend: Backend, settings: Settings, sink: Sink) ->
         return attempt(job, 1, backend, settings, sink)
     except TooLong as problem:
         source, hint = job.about, problem.hint
-        if job.region == whole(source) and job.divisible:
+        if job.divisible:
             if (parts := in_parts(job)) is not None:
                 return attempt(parts, 1, backend, settings, sink)
             hint = (
@@ -159,14 +156,14 @@ def answer_regions(job: Job, backend: Backend, sink: Sink) -> tuple[Answer, Figu
     """The whole new text as one Answer, from the answers of a Job's regions."""
     started = time.perf_counter()
     answers: list[Answer] = []
-    parts: list[tuple[Region, str]] = []
+    parts: list[tuple[slice, str]] = []
     regions: list[EditedRegion] = []
     for group in job.questions:
         answer = backend.run(plan_of(job, group), _later(sink.emit) if answers else sink.emit)
         answers.append(answer)
         passes = answer.passes  # the first region's are those of the group
         for target, text in zip(group, _texts_of(job, group, answer), strict=True):
-            before = taken(job.about, target.region)
+            before = job.about.text[target.region]
             about = target.lines, target.symbol, target.chance
             changed = fitted(before, text) != before
             regions.append(EditedRegion(*about, changed, passes, target.why))
@@ -241,7 +238,7 @@ def _lines(block: Block) -> range:
 def plan_of(job: Job, group: Group) -> Plan:
     """The Plan of regions that are asked about together: the Job's own, with their texts."""
     source = job.about
-    text = shown(source, group, [taken(source, target.region) for target in group])
+    text = shown(source, group, [source.text[target.region] for target in group])
     marks = prompt.fence(text)
 
     def finished(texts: Sequence[str]) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def rated(job: Job, edit: Edit, model: ModelInfo | None, settings: Settings) -> 
 
 def _threshold(usual: float, settings: Settings) -> float:
     """The chance from which on an edit is sure; a repository only raises it."""
-    if "sure" in settings.from_repository:
+    if settings.is_from_repository("sure"):
         return max(settings.sure, usual)
     return settings.sure or usual
 

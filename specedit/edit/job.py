@@ -6,7 +6,8 @@ they make.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from specedit.edit import prompt
 from specedit.edit.backend import Plan
 from specedit.edit.regions.together import Group, OpenRegion, all_shown, groups_of
 from specedit.edit.report import Check, Checked, checks_of, guarded
-from specedit.edit.splice import Region, dedented, part_of_changed, region_of, taken, whole
+from specedit.edit.splice import dedented, part_of_changed, region_of, whole
 from specedit.edit.without_model import check_value, is_question, local_rename, text_replacement
 from specedit.engines.base import Sampling
 from specedit.errors import UsageError
@@ -35,12 +36,12 @@ class Job:
     source: Source  # the file as it is now
     about: Source  # the text that the answer is for: the file's, an earlier one, or an excerpt
     plan: Plan
-    region: Region  # of `about`, that the answer replaces
+    region: slice  # of the characters of `about`, that the answer replaces
     instruction: str
     check: Check  # what of the whole new text may be written, and what is reported of it
-    checks: Checks = field(default_factory=Checks)
+    checks: Callable[[], Checks] = Checks  # that the whole new text has to pass
     tidies: bool = False  # changes of form alone that no one asked for are reverted
-    divisible: bool = True  # it may be asked about in regions
+    divisible: bool = True  # it may be asked about in regions: it is about a whole file
     beside: tuple[Beside, ...] = ()  # files that the model is shown, read-only
     feedback: str = ""  # what was wrong with an earlier answer, if the model sees that
     regions: tuple[OpenRegion, ...] = ()  # of a large file: all else stays
@@ -59,7 +60,7 @@ class Job:
         """The text to replace, as the model is shown it: a part without its indentation."""
         if self.regions:
             return all_shown(self.about, self.regions)
-        text = taken(self.about, self.region)
+        text = self.about.text[self.region]
         return text if self.region == whole(self.about) else dedented(text)
 
 
@@ -79,7 +80,7 @@ def plan_edit(
         raise UsageError("The instruction is empty.", hint='specedit edit "what to do" FILE')
     refuse_question(instruction, settings)
     region = region_of(source, lines, symbol)
-    checks = replace(checks_of(settings), shown=tuple((file.name, file.text) for file in beside))
+    checks = partial(checks_of, settings, beside)
     exact = None
     if region == whole(source):
         check_value(source.text, instruction)
@@ -103,12 +104,13 @@ def plan_edit(
         known=exact[0] if exact else None,
         findings=(exact[1],) if exact else (),
         tidies=exact is None,
+        divisible=region == whole(source),
         place=place,
     )
 
 
 def check_refined(
-    source: Source, now: Source, instruction: str, checks: Checks, text: str
+    source: Source, now: Source, instruction: str, checks: Callable[[], Checks], text: str
 ) -> Checked:
     """`text` as what an instruction about `source` made of it, written over what is there `now`."""
     if text == now.text:  # no change of what is there, whatever it was before
@@ -130,13 +132,13 @@ def refuse_question(instruction: str, settings: Settings) -> None:
 
 def make_job(
     source: Source,
-    region: Region,
+    region: slice,
     instruction: str,
     settings: Settings,
     prediction: str | None,
     *,
     now: Source | None = None,
-    checks: Checks | None = None,
+    checks: Callable[[], Checks] | None = None,
     check: Check | None = None,
     beside: tuple[Beside, ...] = (),
     earlier: tuple[str, ...] = (),
@@ -147,12 +149,12 @@ def make_job(
     those of the settings, where none are given; `check`: by `checks`, where none is given.
     `earlier`: further predictions; `copies`: the answer is the text, changed in places. `more`:
     further fields of the Job."""
-    text, part = taken(source, region), region != whole(source)
+    text, part = source.text[region], region != whole(source)
     if part:
         text = dedented(text)
         prediction = None if prediction is None else dedented(prediction)
     marks = prompt.fence(text)
-    checks = checks_of(settings) if checks is None else checks
+    checks = checks or partial(checks_of, settings)
     return Job(
         source=now or source,
         about=source,
@@ -190,16 +192,16 @@ def sampling_of(settings: Settings) -> Sampling:
 
 
 def drafters(settings: Settings) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in settings.draft.split(",") if name.strip())
+    names = tuple(filter(None, map(str.strip, settings.draft.split(","))))
     return () if names == ("none",) else names
 
 
-def expected(source: Source, region: Region, settings: Settings) -> str | None:
+def expected(source: Source, region: slice, settings: Settings) -> str | None:
     """The answer that `--prediction` expects."""
     if settings.prediction == "none":
         return None
     if settings.prediction == "original":
-        return taken(source, region)
+        return source.text[region]
     path = Path(settings.prediction)
     if not path.is_file():
         raise UsageError(

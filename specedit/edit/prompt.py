@@ -16,23 +16,11 @@ from specedit.files.git import check_within
 from specedit.files.source import Source, read
 from specedit.syntax import trees
 
-
-@dataclass(frozen=True, slots=True)
-class WorkedExample:
-    """`part` says which part of a file `before` is; "" for a whole file."""
-
-    file: str
-    part: str
-    instruction: str
-    before: str
-    after: str
-
-
 # A small model that sees what a good edit looks like more often changes something, and changes less
 # of what it was not asked for (docs/research/2026-11-foreign-edits.md). They are constant,
 # so that the store keeps what the model computes for them (`engines.exact.engine`).
-WORKED_EXAMPLES = (
-    WorkedExample(
+WORKED_EXAMPLES = (  # file, which part of it, instruction, the part before and after
+    (
         "pages.py",
         "only `fetch`",
         "only 3 tries pls, and log each failure",
@@ -58,7 +46,7 @@ def fetch(url, timeout=10):
     return None
 ''',
     ),
-    WorkedExample(
+    (
         "settings.ts",
         "a part of it",
         "the error should name the key. treat null like undefined",
@@ -81,7 +69,7 @@ get(key: string): string {
 }
 """,
     ),
-    WorkedExample(
+    (
         "stack.go",
         "only `Push`",
         "add Clear(), it should empty the stack",
@@ -141,7 +129,7 @@ PLACES = (
 
 def fence(text: str) -> str:
     """A run of backticks longer than any in `text`, three at least."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
 
@@ -168,7 +156,7 @@ def messages(
     `beside` it. A part is shown without the lines around it, and the instruction stands on both
     sides of it: as often right as with its context, in a third of the time
     (docs/research/2026-11-edits.md)."""
-    user = (*others(beside), *_asked(printable(name), text, instruction, part))
+    user = (*(others(beside) if beside else ()), *_asked(printable(name), text, instruction, part))
     constant = EXAMPLES_OF_PARTS if part else EXAMPLES_OF_FILES
     return (*constant, Message("user", user))
 
@@ -187,12 +175,11 @@ def _asked(name: str, text: str, instruction: str, part: str) -> tuple[str, str,
 def _examples(system: str, *, parts: bool) -> tuple[Message, ...]:
     """The system message and the worked examples, each as a question and its answer."""
     messages = [Message("system", (system,))]
-    for example in WORKED_EXAMPLES:
-        part = example.part if parts else ""
-        asked = _asked(example.file, example.before, example.instruction, part)
-        marks = fence(example.before)
+    for file, part, instruction, before, after in WORKED_EXAMPLES:
+        marks = fence(before)
+        asked = _asked(file, before, instruction, part if parts else "")
         messages.append(Message("user", asked))
-        messages.append(Message("assistant", (f"{marks}\n{example.after}{marks}",)))
+        messages.append(Message("assistant", (f"{marks}\n{after}{marks}",)))
     return tuple(messages)
 
 
@@ -207,8 +194,7 @@ CONSTANT = (  # with what prompts begin, the same in every run
 
 def others(beside: Sequence[Beside]) -> Iterator[str]:
     """The files that are only to be known, a segment for each text."""
-    if beside:
-        yield OTHERS
+    yield OTHERS
     for source in beside:
         marks = fence(source.text)
         what = "The signatures in" if source.signatures else "File"

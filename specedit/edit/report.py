@@ -5,7 +5,7 @@ text after its checks. Nothing here prints, or writes to a source file.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePath
@@ -24,6 +24,7 @@ from specedit.files.source import Source
 from specedit.files.startup import home
 
 if TYPE_CHECKING:
+    from specedit.edit.prompt import Beside
     from specedit.settings import Settings
 
 
@@ -152,7 +153,7 @@ class Try:
     temperature: float = 0.0
     with_feedback: bool = False  # the model saw what was wrong with the try before
     second_choice: bool = False  # the model's second choice where the try before was least sure
-    figures: Figures = Figures()
+    figures: Figures = field(default_factory=Figures)
     after_sha256: str = ""
     test: CommandResult | None = None
     test_s: float = 0.0  # of the command, where it was run for this try
@@ -201,7 +202,7 @@ class Edit:
     removed: int = 0
     hunks: int = 0
     findings: tuple[Finding, ...] = ()
-    figures: Figures = Figures()
+    figures: Figures = field(default_factory=Figures)
     compared: Compared | None = None
     changes: tuple[Replaced, ...] = ()  # of a rename
     parts: tuple[MergedPart, ...] = ()  # of a change that was merged
@@ -343,19 +344,20 @@ class Checked:
 Check = Callable[[str], Checked]  # of the whole new text of a file
 
 
-def checks_of(settings: Settings) -> Checks:
-    """The checks as the settings choose them."""
+def checks_of(settings: Settings, beside: Iterable[Beside] = ()) -> Checks:
+    """The checks as the settings choose them. `beside`: what the model saw next to the file."""
     allowed = settings.allowed
     chosen = verdicts(strict=settings.strict, allowed=allowed)
-    return Checks(REMOVAL in allowed, chosen, settings.check_with)
+    shown = tuple((file.name, file.text) for file in beside)
+    return Checks(REMOVAL in allowed, chosen, settings.check_with, shown)
 
 
-def guarded(source: Source, instruction: str, checks: Checks, text: str) -> Checked:
+def guarded(source: Source, instruction: str, checks: Callable[[], Checks], text: str) -> Checked:
     """`text` as what an instruction made of a file, with what the checks found."""
     from specedit.check.answer import check_answer  # 10 ms, while the model works
 
     result = check_answer(
-        source.text, text, source.language, instruction, checks, partial(_place, source)
+        source.text, text, source.language, instruction, checks(), partial(_place, source)
     )
     return Checked(text, tuple(result))
 

@@ -30,7 +30,7 @@ from specedit.edit.report import (
     put_back,
     with_others_failed,
 )
-from specedit.edit.request import Input, Request
+from specedit.edit.request import Request
 from specedit.edit.sink import Begun, Finished, Question, Reply, Sink
 from specedit.errors import FileError, InputError, NotDefined, Skipped
 from specedit.files.atomic import check_writable
@@ -50,7 +50,6 @@ def run_edit(
     backend: Backend,
     sink: Sink,
     journal: Callable[[], Recorder] | None = None,
-    is_uncommitted: Callable[[], bool] = bool,
 ) -> Edit:
     """Edit one text; the Edit is `failed` where the file cannot be done. Nothing is written without
     a `journal`, which is opened for the first file that is written."""
@@ -58,8 +57,8 @@ def run_edit(
     if settings.test:
         from specedit.edit.tested import tested_edits  # 5 modules, 2 ms
 
-        unread = Input(source.name, lambda: source, is_uncommitted)
-        return tested_edits([unread], request, backend, sink)[0]
+        request = replace(request, read=lambda name: source)
+        return tested_edits([source.name], request, backend, sink)[0]
     try:
         sink.emit(Begun(source.name))
         # 1 plan: what to ask, and about which part of the file
@@ -67,7 +66,9 @@ def run_edit(
         if isinstance(job, Edit):
             return job
         # 2 locate: the regions of a large file that may change; all else stays as it is
-        job, located = locate(job, backend, settings, sink)
+        located = None
+        if job.divisible:
+            job, located = locate(job, backend, settings, sink)
         # 3 ask and check: one answer, and what stands against it
         attempts = [first_attempt(job, backend, settings, sink)]
         # 4 ask again, where the first answer does not pass
@@ -80,7 +81,7 @@ def run_edit(
         # 6 write, with the original in the journal
         if journal is None or not edit.changed:
             return edit
-        uncommitted = is_uncommitted()
+        uncommitted = source.name in request.uncommitted()
         journal().write(source, edit.after)
         return as_written(edit, uncommitted)
     except FileError as problem:
@@ -89,35 +90,33 @@ def run_edit(
         return failed(source.name, problem)
 
 
-def run_files(inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink) -> Report:
+def run_files(names: Sequence[str], request: Request, backend: Backend, sink: Sink) -> Report:
     """Edit the files of a command. A file that fails does not stop the others."""
     if request.settings.test:
         from specedit.edit.tested import tested_edits
 
-        edits = tested_edits(inputs, request, backend, sink)
+        edits = tested_edits(names, request, backend, sink)
         return Report(request.command, tuple(edits), backend.model, backend.server)
     writes = request.writes and not request.together
     journal = cache(lambda: Recorder(home(), request.command, request.wish))
     sources: list[Source | None] = []
     edits = []
-    for unread in inputs:
+    for name in names:
         source = None
         try:
             if sink.skip_rest:
                 raise Skipped(sink.skip_rest)
-            source = unread.read()
+            source = request.read(name)
             if request.writes:
                 check_writable(source)
-            edit = run_edit(
-                source, request, backend, sink, journal if writes else None, unread.is_uncommitted
-            )
+            edit = run_edit(source, request, backend, sink, journal if writes else None)
         except FileError as problem:
-            edit = failed(unread.name, problem)
+            edit = failed(name, problem)
         sink.emit(Finished(edit))
         sources.append(source)
         edits.append(edit)
     if request.writes and request.together:
-        edits = _written_together(sources, edits, request, inputs)
+        edits = _written_together(sources, edits, request)
     return Report(request.command, tuple(edits), backend.model, backend.server)
 
 
@@ -169,7 +168,7 @@ def _as_chosen(job: Job, edit: Edit, reply: Reply) -> Edit:
 
 
 def _written_together(
-    sources: Sequence[Source | None], edits: list[Edit], request: Request, inputs: Sequence[Input]
+    sources: Sequence[Source | None], edits: list[Edit], request: Request
 ) -> list[Edit]:
     """Write the files that are one change: all of them or none."""
     changed = [at for at, edit in enumerate(edits) if edit.changed]
@@ -177,7 +176,7 @@ def _written_together(
         return edits
     texts = [(source, edits[at].after) for at in changed if (source := sources[at]) is not None]
     broken = next((edit.path for edit in edits if edit.status in ("refused", "failed")), "")
-    uncommitted = {at for at in changed if not broken and inputs[at].is_uncommitted()}
+    uncommitted = set() if broken else request.uncommitted()
     if not broken:
         try:
             recorder = Recorder(home(), request.command, request.wish)
@@ -191,7 +190,7 @@ def _written_together(
         if broken:
             edits[at] = with_others_failed(edits[at], broken)
         else:
-            edits[at] = as_written(edits[at], at in uncommitted)
+            edits[at] = as_written(edits[at], edits[at].path in uncommitted)
     return edits
 
 

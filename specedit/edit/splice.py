@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,21 +22,14 @@ if TYPE_CHECKING:
 MAX_LISTED_NAMES = 40  # definitions that an error lists
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
-    """Half-open character range of a Source's text that the answer replaces."""
-
-    start: int
-    end: int
-
-
-def whole(source: Source) -> Region:
-    return Region(0, len(source.text))
+def whole(source: Source) -> slice:
+    """All characters of a source's text."""
+    return slice(0, len(source.text))
 
 
 def region_of(
     source: Source, lines: tuple[int, int] | None = None, symbol: str | None = None
-) -> Region:
+) -> slice:
     """The characters of whole lines that a flag names; the whole file without one."""
     if lines and symbol:
         raise UsageError("--lines and --symbol both name the part to edit; use one.")
@@ -52,18 +44,13 @@ def region_of(
         raise InputError(
             f"has lines 1:{count}; --lines {first}:{last} is not a part of it.", file=source.name
         )
-    return Region(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
+    return slice(starts[first - 1], starts[last] if last < len(starts) else len(source.text))
 
 
 @lru_cache(maxsize=2)  # a long file has thousands of regions
 def _line_starts(text: str) -> tuple[int, ...]:
     """Where each line begins; one more where the text ends in a newline."""
-    return (0, *(newline.end() for newline in re.finditer("\n", text)))
-
-
-def taken(source: Source, region: Region) -> str:
-    """The part itself."""
-    return source.text[region.start : region.end]
+    return (0, *map(re.Match.end, re.finditer("\n", text)))
 
 
 def fitted(before: str, answer: str) -> str:
@@ -86,7 +73,10 @@ def indentation(text: str) -> str:
     """The white space with which all lines of a text begin, blank ones not counted."""
     lines = filter(str.strip, text.split("\n"))
     margins = [line[: len(line) - len(line.lstrip())] for line in lines]
-    return margins[0][: common(*margins)] if margins else ""
+    if not margins:
+        return ""
+    first, last = min(margins), max(margins)  # in order: all begin with what these two share
+    return first[: common(first, last)]
 
 
 def _indented(text: str, wanted: str) -> str:
@@ -97,21 +87,21 @@ def _indented(text: str, wanted: str) -> str:
     return "\n".join(more + line if line.strip() else line for line in text.split("\n"))
 
 
-def joined(source: Source, parts: Sequence[tuple[Region, str]]) -> str:
+def joined(source: Source, parts: Sequence[tuple[slice, str]]) -> str:
     """The whole text with several parts replaced, none of which overlaps another."""
     pieces: list[str] = []
     at = 0
     for region, answer in sorted(parts, key=lambda part: part[0].start):
-        pieces += [source.text[at : region.start], fitted(taken(source, region), answer)]
-        at = region.end
+        pieces += [source.text[at : region.start], fitted(source.text[region], answer)]
+        at = region.stop
     return "".join([*pieces, source.text[at:]])
 
 
-def part_of_changed(before: str, region: Region, after: str) -> str:
+def part_of_changed(before: str, region: slice, after: str) -> str:
     """The text of a region of `before` in `after`, where only regions were changed."""
     old, new = split_lines(before), split_lines(after)
     first = before.count("\n", 0, region.start)
-    last = first + len(split_lines(before[region.start : region.end]))
+    last = first + len(split_lines(before[region]))
     start, end = 0, len(new)
     for tag, a, b, c, d in opcodes(old, new):
         if a <= first < b or (a == first == b):

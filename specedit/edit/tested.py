@@ -31,7 +31,7 @@ from specedit.edit.report import (
     outcome,
     with_others_failed,
 )
-from specedit.edit.request import Input, Request
+from specedit.edit.request import Request
 from specedit.edit.sink import Begun, Finished, Sink
 from specedit.edit.user_command import run_command
 from specedit.errors import FileError, UsageError
@@ -68,22 +68,22 @@ class TestedFile:
 
 
 def tested_edits(
-    inputs: Sequence[Input], request: Request, backend: Backend, sink: Sink
+    names: Sequence[str], request: Request, backend: Backend, sink: Sink
 ) -> list[Edit]:
-    """The Edit of each file, in the order of the inputs."""
+    """The Edit of each file, in the order of the names."""
     files: list[TestedFile] = []
     edits: dict[str, Edit] = {}
-    for unread in inputs:
+    for name in names:
         try:
-            source = unread.read()
+            source = request.read(name)
             check_writable(source)
             planned = request.planner(source)
         except FileError as problem:
-            planned = failed(unread.name, problem)
+            planned = failed(name, problem)
         if isinstance(planned, Job):
-            files.append(TestedFile(source, planned, unread.is_uncommitted()))
+            files.append(TestedFile(source, planned, name in request.uncommitted()))
         else:
-            edits[unread.name] = planned
+            edits[name] = planned
     broken = next((edit.path for edit in edits.values() if edit.status in NOT_DONE), "")
     if broken and request.together:  # one change, of which a part cannot be done
         for file in files:
@@ -95,7 +95,7 @@ def tested_edits(
             edits |= _Tries(request, files, root, trial, sink).run(backend)
     for edit in edits.values():
         sink.emit(Finished(edit))
-    return [edits[unread.name] for unread in inputs]
+    return [edits[name] for name in names]
 
 
 @dataclass

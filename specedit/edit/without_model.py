@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from specedit.check.finding import Finding, Spot
-from specedit.check.new_code import ABOUT_COMMENTS
+from specedit.check.instruction import ABOUT_COMMENTS
 from specedit.edit.regions.blocks import paths_in
 from specedit.errors import NotDefined, Skipped, listed
 from specedit.files.source import Source
@@ -273,11 +273,14 @@ def is_question(instruction: str) -> bool:
     text = instruction.replace("’", "'").strip()
     if not OPERATORS.isdisjoint(text.split()[-1:]):  # replace it by ??
         return False
-    sentences = [part for part in re.split(r"(?<=[.?!？！。])\s*", text) if part.strip(" .")]
-    return bool(sentences) and all(map(_is_question, sentences))
-
-
-def _is_question(sentence: str) -> bool:
-    if asks := _ASKS.match(sentence):
-        return sentence.endswith("?") or not ABOUT_COMMENTS.search(sentence[asks.end() :])
-    return sentence.endswith(("?", "？")) and not _WISHES.match(sentence)
+    asked = False
+    for sentence in re.split(r"(?<=[.?!？！。])\s*", text):
+        if not sentence.strip(" ."):
+            continue
+        if asks := _ASKS.match(sentence):
+            asked = sentence.endswith("?") or not ABOUT_COMMENTS.search(sentence[asks.end() :])
+        else:
+            asked = sentence.endswith(("?", "？")) and not _WISHES.match(sentence)
+        if not asked:
+            return False
+    return asked

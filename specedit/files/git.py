@@ -92,11 +92,6 @@ def check_within(name: str | Path, allowed: Path | None = None) -> None:
         )
 
 
-def in_work_tree(path: str | Path) -> bool:
-    """Whether the file at `path`, links followed, is in a work tree."""
-    return top_of(real(path).parent) is not None
-
-
 def patch_name(name: str, path: Path | None, root: Path = Path()) -> str:
     """The name of a file in a patch, so that `git apply` finds it from `root`.
 

@@ -53,7 +53,7 @@ def predicted_curve(entry: Listed, weights: str) -> tuple[Curve, str]:
     name, kind, points = "", "int8", cost.TYPICAL.points
     for key, measured in cost.curves(store_path() / cost.CURVES_FILE).items():
         digest, engine, about, *_ = (*key.split(" "), "", "")
-        known = next((row for row in catalogue.CATALOGUE if row.sha256 == digest), None)
+        known = next((row for row in catalogue.entries() if row.sha256 == digest), None)
         if known is None or engine != "exact" or len(measured) < 2:
             continue
         name, kind, points = known.name, about.removesuffix(","), measured
@@ -98,7 +98,7 @@ def expected_seconds(job: Job, curve: Curve, question: Plan | None = None) -> fl
         asked = sum(len(message.content) for message in question.messages)
         parts = [asked / CHARACTERS, 2 * PART_CHARACTERS / CHARACTERS]
     elif job.regions:
-        parts = [2 * (part.region.end - part.region.start) / CHARACTERS for part in job.regions]
+        parts = [2 * (part.region.stop - part.region.start) / CHARACTERS for part in job.regions]
     else:
         shown = sum(len(message.content) for message in job.plan.messages)
         parts = [(shown + len(job.before)) / CHARACTERS]

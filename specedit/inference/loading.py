@@ -21,7 +21,6 @@ from specedit.engines.cores import may_have_gpu, require_torch, thread_count
 from specedit.errors import UsageError
 from specedit.inference.model import LoadedModel
 from specedit.models.adapter import with_adapter
-from specedit.models.head_file import HeadsFolder
 from specedit.models.resolve import resolve
 from specedit.models.store import ModelFiles, Use, store_path
 from specedit.settings import Settings
@@ -192,6 +191,8 @@ def choose_heads(
             f"{why_no_mtp(files)}.",
             hint="Use --draft auto, which takes the drafters that are available.",
         )
+    from specedit.models.head_file import HeadsFolder
+
     own = [MTP] if passes.mtp else HeadsFolder(store, passes.digest).kinds()[:1]
     try:
         return heads_of(engine, named or own, files.name, store), ""
@@ -206,6 +207,7 @@ def heads_of(
 ) -> dict[str, Guesser | MtpGuesser]:
     """The heads of a model, those of these kinds that it has; its MTP layer is one of them."""
     from specedit.engines.exact.guessing import Guesser, MtpGuesser
+    from specedit.models.head_file import HeadsFolder
 
     passes, folder = engine.passes, HeadsFolder(store, engine.passes.digest)
     results: dict[str, Guesser | MtpGuesser] = {}

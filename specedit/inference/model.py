@@ -21,7 +21,7 @@ from specedit.edit.backend import Answer, Certainty, Emit, ModelInfo, Plan, Writ
 from specedit.edit.prompt import CONSTANT
 from specedit.engines.base import Engine, Prefill, appeared, common
 from specedit.errors import ModelError, TooLong
-from specedit.inference.reader import answer_ending, reader_of
+from specedit.inference.reader import Reader, answer_ending
 from specedit.syntax.lines import opcodes
 
 if TYPE_CHECKING:
@@ -115,9 +115,6 @@ class LoadedModel:
     heads: Mapping[str, Guesser | MtpGuesser] = field(default_factory=dict)
     prefixes: Prefixes | None = None
 
-    def __post_init__(self) -> None:
-        self._measured = self.widths.curve
-
     def keep_prefixes(self, limit: int) -> None:
         """Keep the KV caches of recent prompts, within `limit` bytes, if the engine can swap it."""
         if hasattr(self.engine, "swap"):
@@ -125,38 +122,17 @@ class LoadedModel:
 
     def close(self) -> None:
         """Mark a cost curve that the passes of this process did not follow."""
-        if self.curve is not None and self.widths.curve != self._measured:
+        if self.curve is not None and self.widths.curve != self.widths.measured:
             with suppress(OSError):
                 cost.invalidate(*self.curve)
 
     def prompt(self, plan: Plan) -> list[int]:
         return self.render([(m.role, m.segments) for m in plan.messages], plan.opening)
 
-    def _read_fixed(self, plan: Plan, prompt: list[int]) -> None:
-        """Begin with the ids that no text of the user is in: the engine may have kept them."""
-        read = getattr(self.engine, "read_fixed", None)
-        if read is None:
-            return
-        for constant in CONSTANT:
-            if plan.messages[: len(constant)] == constant:
-                turns = [(message.role, message.segments) for message in constant]
-                empty = self.render([*turns, ("user", ("",))], "")
-                read(prompt[: common(empty, prompt)])
-                break
-
-    def _mark(self, plan: Plan, prompt: list[int]) -> None:
-        """Name the end of what the next prompt likely shares, where states are kept."""
-        if getattr(self.engine, "keeps_states", False) and plan.messages:
-            *before, last = plan.messages
-            turns = [(message.role, message.segments) for message in before]
-            empty = self.render([*turns, (last.role, (*last.segments[:-1], ""))], "")
-            cast("ExactEngine", self.engine).mark([common(prompt, empty)])
-
     def warm(self, plan: Plan, emit: Emit) -> None:
         """Read the prompt into the cache."""
         prompt = self.prompt(plan)
-        self._mark(plan, prompt)
-        with self._cache_for(prompt, plan):
+        with self._prepared(plan, prompt):
             for event in self.engine.begin(prompt):
                 emit(event)
 
@@ -166,7 +142,6 @@ class LoadedModel:
         from specedit.decode.loop import decode
 
         prompt = self.prompt(plan)
-        self._mark(plan, prompt)
         if plan.choices and hasattr(self.engine, "weigh"):
             return self._ranked(plan, prompt, emit)
         encode, ending = self.tokenizer.encode, answer_ending(plan.closing, self.tokenizer)
@@ -176,7 +151,10 @@ class LoadedModel:
         # Not by the prediction, which changes the speed and never the text
         copied = len(prompt) + len(prompt) // 8 + EXTRA_COPY_TOKENS
         most = copied if plan.copies else 2 * len(prompt) + EXTRA_TOKENS
-        reader = reader_of(plan, self.tokenizer)
+        expected = plan.prediction or plan.least
+        reader = Reader(
+            self.tokenizer, plan.closing, plan.stop, nested=plan.nested, expected=expected
+        )
         events = decode(
             self.engine,
             prompt,
@@ -203,12 +181,8 @@ class LoadedModel:
         drafts: dict[str, Tally] = {}
         written: list[int] = []
         margins: list[float] = []
-        done = Done("stop")
-        with self._cache_for(prompt, plan), closing(events):
-            if plan.fresh:
-                self.engine.crop(0)
-            else:
-                self._read_fixed(plan, prompt)
+        reason, digest = "stop", None
+        with self._prepared(plan, prompt), closing(events):
             for event in events:
                 match event:
                     case Prefill():
@@ -224,11 +198,11 @@ class LoadedModel:
                             drafts[event.source] = drafts.get(event.source, Tally()) + tally
                         emit(Written(event, reader.take()))
                     case Done():
-                        done = event
+                        reason, digest = event.reason, event.logits_digest
         hits = appeared(predicted, written) if count and predicted else 0
         return Answer(
             text=reader.text(),
-            reason=done.reason,
+            reason=reason,
             closed=reader.closed,
             prompt=len(prompt),
             reused=reused,
@@ -237,7 +211,7 @@ class LoadedModel:
             drafts=drafts,
             prefill_s=prefill_s,
             decode_s=decode_s,
-            logits_digest=done.logits_digest,
+            logits_digest=digest,
             appeared=hits,
             absent=len(predicted) - hits if count and predicted else 0,
             reasoning=reader.reasoning,
@@ -253,8 +227,7 @@ class LoadedModel:
         lines = {tuple(self.tokenizer.encode(f"{line}\n")): line for line in plan.choices}
         self._room(prompt, None, max(map(len, lines)))
         prefill = Prefill(0, 0, 0, 0.0)
-        with self._cache_for(prompt, plan):
-            self._read_fixed(plan, prompt)
+        with self._prepared(plan, prompt):
             for prefill in self.engine.begin(prompt):
                 emit(prefill)
             started = time.perf_counter()
@@ -273,15 +246,31 @@ class LoadedModel:
         )
 
     @contextmanager
-    def _cache_for(self, prompt: Sequence[int], plan: Plan) -> Iterator[None]:
-        if self.prefixes is None:
-            yield
-            return
-        self.prefixes.choose(prompt, fresh=plan.fresh)
+    def _prepared(self, plan: Plan, prompt: list[int]) -> Iterator[None]:
+        """The cache as a plan needs it: empty, or with what is known of the prompt. An engine
+        may keep the ids that no text of the user is in; one that keeps states is told the end of
+        what the next prompt likely shares."""
+        engine: Any = self.engine
+        if self.prefixes is not None:
+            self.prefixes.choose(prompt, fresh=plan.fresh)
         try:
+            if getattr(engine, "keeps_states", False) and plan.messages:
+                *before, last = plan.messages
+                turns = [(message.role, message.segments) for message in before]
+                empty = self.render([*turns, (last.role, (*last.segments[:-1], ""))], "")
+                engine.mark([common(prompt, empty)])
+            if plan.fresh:
+                engine.crop(0)
+            elif hasattr(engine, "read_fixed"):
+                for constant in CONSTANT:
+                    if plan.messages[: len(constant)] == constant:
+                        turns = [(message.role, message.segments) for message in constant]
+                        empty = self.render([*turns, ("user", ("",))], "")
+                        engine.read_fixed(prompt[: common(empty, prompt)])
             yield
         finally:
-            self.prefixes.settle()
+            if self.prefixes is not None:
+                self.prefixes.settle()
 
     def _room(self, prompt: list[int], predicted: list[int] | None, needed: int) -> int:
         """How many ids the window has left for the answer; an error where `needed` do not fit."""

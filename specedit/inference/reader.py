@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from specedit.errors import RefusedEdit
 
 if TYPE_CHECKING:
-    from specedit.edit.backend import Plan
     from specedit.models.tokenizer import Tokenizer
 
 _FENCE = re.compile(r"(?P<run>`{3,})(?P<info>[^`]*)")
@@ -218,18 +217,18 @@ class Reader:
         self._thought = None
         if expected is not None:
             self._thought = Reasoning(expected, fenced=bool(closing))
-        self._marks = {tokenizer.special(mark): mark for pair in REASONING.items() for mark in pair}
+        marks = (*REASONING, *REASONING.values())
+        self._marks = dict(zip(map(tokenizer.special, marks), marks, strict=True))
         self.reasoning = 0  # ids of reasoning
         self._fences = Fences(closing, nested)
-        self._stop = tuple(s for s in stop if s)
+        self._stop = tuple(filter(None, stop))
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._parts: list[str] = []
         self._fresh: list[str] = []
         self._length = 0
         self._tail = ""  # enough of the end to find a stop text across pieces
         self._cut: int | None = None  # characters to drop from the end
-        named = (tokenizer.special(text) for text in self._stop)
-        self._ends = tokenizer.ends | {token for token in named if token is not None}
+        self._ends = {*tokenizer.ends, *map(tokenizer.special, self._stop)}
         self.closed = not closing
 
     def ends(self, token: int) -> bool:
@@ -294,27 +293,17 @@ def stop_at(text: str, stop: Sequence[str]) -> int | None:
     return min((at for mark in stop if (at := text.find(mark)) >= 0), default=None)
 
 
-def reader_of(plan: Plan, tokenizer: Tokenizer) -> Reader:
-    """The reader of the answer to a plan."""
-    expected = plan.prediction or plan.least
-    return Reader(tokenizer, plan.closing, plan.stop, nested=plan.nested, expected=expected)
-
-
 def whole_answer(text: str, closing: str, tokenizer: Any) -> list[int]:
     """The ids of a whole answer: the text, its closing line, the end."""
     return [*tokenizer.encode(text), *answer_ending(closing, tokenizer)]
 
 
 def answer_ending(closing: str, tokenizer: Any) -> list[int]:
-    """The ids after the text of a whole answer: its closing line and the end."""
+    """The ids after the text of a whole answer: its closing line and the id that usually ends an
+    answer; a tokenizer may have none."""
     ids: list[int] = tokenizer.encode(closing) if closing else []
-    return [*ids, *end_of(tokenizer)]
-
-
-def end_of(tokenizer: Any) -> list[int]:
-    """The id that usually ends an answer; none for a tokenizer without ends."""
     if len(tokenizer.ends) > 1:
         named = tokenizer.special(tokenizer.texts.get("eos_token", ""))
         if named is not None:
-            return [named]
-    return sorted(tokenizer.ends)[:1]
+            return [*ids, named]
+    return [*ids, *sorted(tokenizer.ends)[:1]]

@@ -14,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from specedit.errors import ModelError
@@ -91,28 +92,29 @@ class Listed:
 FREE = frozenset({"Apache-2.0", "MIT"})
 
 
-def _read() -> Iterator[Listed]:
+@cache
+def entries() -> tuple[Listed, ...]:
+    """The models of `catalogue.toml`."""
+    results = []
     data = tomllib.loads(Path(__file__).with_name("catalogue.toml").read_text("utf-8"))
     for model in data["model"]:
-        results = model.get("published", ())
         model["published"] = tuple(
-            (what, value, data["sources"].get(source, source)) for what, value, source in results
+            (what, value, data["sources"].get(source, source))
+            for what, value, source in model.get("published", ())
         )
         model["wheels"] = Wheels(**model["wheels"]) if "wheels" in model else None
-        yield Listed(**{"file": "", "sha256": ""} | model)
-
-
-CATALOGUE = tuple(_read())
+        results.append(Listed(**{"file": "", "sha256": ""} | model))
+    return tuple(results)
 
 
 def find(name: str) -> Listed | None:
     """The entry of that name; case does not matter."""
-    return next((entry for entry in CATALOGUE if entry.name == name.lower()), None)
+    return next((entry for entry in entries() if entry.name == name.lower()), None)
 
 
 def nearest(name: str) -> list[str]:
     """The catalogue's name nearest to `name`, if one is near."""
-    names = (entry.name for entry in CATALOGUE)
+    names = (entry.name for entry in entries())
     return difflib.get_close_matches(name.lower(), names, n=1)
 
 
@@ -156,7 +158,7 @@ class Row:
 def rows(machine: Machine) -> list[Row]:
     """Every model, the smallest first. Where there is a card, only what fits on it suits."""
     results = []
-    for entry in sorted(CATALOGUE, key=lambda entry: entry.parameters):
+    for entry in sorted(entries(), key=lambda entry: entry.parameters):
         memory = machine.memory or float("inf")
         fits = entry.memory_int4 <= SHARE * memory
         quick = entry.active <= PER_CORE * machine.cores

@@ -236,9 +236,17 @@ class HeadsFolder:
         return self.path / f"{kind}.safetensors"
 
     def find(self, kind: str) -> Path | None:
-        """The user's own heads of this kind, else those that came with specedit."""
-        paths = (self.file(kind), SHIPPED / short(self.digest) / f"{kind}.safetensors")
+        """The user's own heads of this kind, else those that came with specedit; a model with an
+        adapter that has none takes those of the model alone, whose guesses are nearly as good."""
+        folders = (self.store / "heads", SHIPPED)
+        names = [short(digest) for digest in self._digests]
+        paths = (folder / name / self.file(kind).name for name in names for folder in folders)
         return next((path for path in paths if path.is_file()), None)
+
+    @property
+    def _digests(self) -> list[str]:
+        base = self.digest.partition("+")[0]
+        return [self.digest, base] if base != self.digest else [base]
 
     def kinds(self) -> list[str]:
         """The kinds of this model's heads, those with the best guesses first."""
@@ -250,7 +258,7 @@ class HeadsFolder:
         if path is None:
             return None
         heads = open_heads(path)
-        if heads.about.digest != self.digest:
+        if heads.about.digest not in self._digests:
             raise UsageError(
                 f"{path} holds heads of {heads.about.model}, and the model is {model}.",
                 hint=f"Heads fit one model. Others: python -m training.heads train --model {model}",

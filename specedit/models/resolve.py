@@ -31,7 +31,7 @@ def check_usable(files: store.ModelFiles) -> None:
     """Refuse a folder that brings code, and a GGUF file of a family that is not read."""
     if files.kind == "folder":
         check_folder(files.path)
-    elif not any(files.sha256 == entry.sha256 for entry in catalogue.CATALOGUE):
+    elif not any(files.sha256 == entry.sha256 for entry in catalogue.entries()):
         from specedit.models.gguf import open_gguf  # 0.1 s, and a known model needs no check
 
         architecture.gguf_family(open_gguf(files.path, arrays=False))
@@ -178,7 +178,7 @@ def _of_path(path: Path, root: Path, report: store.Report) -> store.ModelFiles:
         sha256 = digests[path.name] if len(parts) == 1 else store.folder_digest(digests)
         with contextlib.suppress(OSError):  # hashed again next time
             atomic.whole(memory, f"{sha256}\n".encode())
-    licence = next((entry.licence for entry in catalogue.CATALOGUE if entry.sha256 == sha256), "")
+    licence = next((entry.licence for entry in catalogue.entries() if entry.sha256 == sha256), "")
     return store.ModelFiles(parts[0].stem, parts[0], "gguf", sha256, licence, "path")
 
 
@@ -219,8 +219,8 @@ class Item:
 
 def items(root: Path) -> Iterator[Item]:
     """The models of the catalogue, then the other models of the store."""
-    known = {entry.place for entry in catalogue.CATALOGUE}
-    for entry in catalogue.CATALOGUE:
+    known = {entry.place for entry in catalogue.entries()}
+    for entry in catalogue.entries():
         slot = store.Slot(root, entry.place)
         facts = (entry.size, entry.sha256, entry.licence)
         record = slot.record()

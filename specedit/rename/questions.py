@@ -225,7 +225,7 @@ def job_of(
     verdicts = verdicts_of_rename(strict=settings.strict, allowed=settings.allowed)
     if not settings.check_with:
         verdicts = {**verdicts, CHECKER: OFF}
-    checks = Checks(True, verdicts, settings.check_with)  # nothing but names can be lost
+    checks = partial(Checks, True, verdicts, settings.check_with)  # nothing but names can be lost
     needed = not guess.same_shape or any(verdict != OFF for verdict in verdicts.values())
     inner = partial(guarded, source, instruction, checks) if needed else None
     check = partial(settled, source, guess, question, inner)

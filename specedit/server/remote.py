@@ -318,7 +318,7 @@ class RemoteBackend:
         key = "A repository names this server, so it gets no key; specedit config --user server=URL"
         about_model = code == 404 or (code == 400 and "model" in message)
         models = self._models() if about_model else ""
-        if "server" not in self._settings.from_repository:
+        if not self._settings.is_from_repository("server"):
             key = "Give its key in SPECEDIT_API_KEY."
         otherwise = models or "Check --model and the URL of --server."
         hints = {400: models, 401: key, 404: otherwise}
@@ -331,7 +331,7 @@ class RemoteBackend:
 def _headers(settings: Settings) -> dict[str, str]:
     parts, host = address(settings.server)
     headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
-    if "server" in settings.from_repository:  # named by a repository: no key
+    if settings.is_from_repository("server"):  # named by a repository: no key
         return headers
     key = api_key(PROFILES[settings.profile], host, parts.scheme == "https")
     record = runtime_folder().record() if not key and warm_server_may_run() else None

@@ -18,7 +18,7 @@ import re
 import shlex
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ from typing import Any
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
 from specedit.settings.table import (
+    FLAG,
     Settings,
-    about,
     check_removed,
     checked,
-    flags,
+    entries,
     inside,
     is_path,
     is_restricted,
@@ -255,10 +255,9 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Settings together with where each value came from."""
+    """Settings together with the repository that they are for."""
 
     values: Settings
-    origins: Mapping[str, str]
     repository: Repository | None = None
     ignored: tuple[str, ...] = ()  # restricted settings of an untrusted repository
 
@@ -275,11 +274,6 @@ class Resolved:
         trust = f"specedit trust {shlex.quote(str(self.repository.folder))}"
         ignored = ", ".join(self.ignored)
         return f"{self.repository.pyproject}: {ignored} ignored: this repository {why} ({trust})"
-
-    def rows(self) -> Iterator[tuple[str, Any, str, str]]:
-        """Name, value, origin and help of every setting, for `specedit config`."""
-        for name in names():
-            yield name, getattr(self.values, name), self.origins[name], about(name)["help"]
 
 
 def here() -> Path:
@@ -350,25 +344,27 @@ def resolve(
     repo = repository(start or here())
     repo_values = repo.effective_values() if repo else {}
     variables = _from_variables(os.environ if environ is None else environ)
-    flag_values = {k: v for k, v in (given or {}).items() if v is not None}
-    for name, value in flag_values.items():
-        if name not in flags():
+    flag_values = {}
+    for name, value in (given or {}).items():
+        if value is None:
+            continue
+        if name not in entries():
             check_removed(name)
-            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, flags()))
+            raise UsageError(f"There is no setting {name!r}.", hint=nearest(name, [*entries()]))
         flag_values[name] = checked(name, value, f"--{name.replace('_', '-')}")
-    origins = dict.fromkeys(flags(), "default")
     values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
     for origin, layer in (
         (str(user_file()), user_values()),
         (str(repo.pyproject) if repo else "", repo_values),
         ("variable", variables),
-        ("flag", flag_values),
+        (FLAG, flag_values),
     ):
         for name, value in layer.items():
             values[name] = value
             origins[name] = f"SPECEDIT_{name.upper()}" if origin == "variable" else origin
-    own = variables.keys() | flag_values.keys()
-    settings = Settings(**values, from_repository=frozenset(repo_values.keys() - own))
-    restricted = repo.restricted if repo else ()
-    ignored = tuple(n for n in restricted if n not in repo_values and n not in own)
-    return Resolved(settings, origins, repo, ignored)
+    ignored: tuple[str, ...] = ()
+    if repo is not None:
+        known = repo_values.keys() | variables.keys() | flag_values.keys()
+        ignored = tuple(name for name in repo.restricted if name not in known)
+    return Resolved(Settings(**values, origins=origins), repo, ignored)

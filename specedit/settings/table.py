@@ -13,11 +13,11 @@ import difflib
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache, partial
 from pathlib import Path, PureWindowsPath
-from typing import Any, get_type_hints
+from typing import Any
 
 from specedit.check.finding import ALLOWED, REMOVED_KINDS
 from specedit.errors import UsageError
@@ -37,7 +37,7 @@ def _setting(
     words: tuple[str, ...] = (),
 ) -> Any:
     """`paths`: the value is the name of a file, unless it is one of `words`."""
-    meta = {"help": help, "choices": choices, "kind": kind, "most": most}
+    meta = {"help": help, "choices": choices, "kind": kind, "most": most, "type": type(default)}
     meta |= {"paths": paths, "words": words}
     if isinstance(default, list):
         return field(default_factory=default.copy, metadata=meta)
@@ -143,8 +143,22 @@ class Settings:
     hook: list[dict[str, Any]] = _open(
         [], "Rules of the pre-commit hook, as [[tool.specedit.hook]]"
     )
-    # Not a setting: the names of the settings above whose value a repository chose.
-    from_repository: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    # Not a setting: where each value that is not the default comes from: FLAG, the name of a
+    # variable, or the path of a file.
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def is_flag(self, name: str) -> bool:
+        """Whether the command line says it."""
+        return self.origins.get(name) == FLAG
+
+    def is_from_repository(self, name: str) -> bool:
+        return self.origins.get(name, "").endswith("pyproject.toml")
+
+    def rows(self) -> Iterator[tuple[str, Any, str, str]]:
+        """Name, value, origin and help of every setting, for `specedit config`."""
+        for name in names():
+            origin = self.origins.get(name, "default")
+            yield name, getattr(self, name), origin, entries()[name]["help"]
 
     @property
     def allowed(self) -> list[str]:
@@ -153,35 +167,22 @@ class Settings:
 
 
 @cache
-def _known() -> dict[str, Mapping[str, Any]]:
+def entries() -> dict[str, Mapping[str, Any]]:
+    """The table's entry for each setting and each flag of one run: help, choices, kind, most, type,
+    paths, words."""
     return {field.name: field.metadata for field in fields(Settings) if field.metadata}
-
-
-@cache
-def types() -> dict[str, Any]:
-    return get_type_hints(Settings)
 
 
 def names() -> list[str]:
     """The settings that files and variables may set."""
-    return [name for name, meta in _known().items() if meta["kind"] != FLAG]
-
-
-def flags() -> list[str]:
-    """The settings, and the flags of one run."""
-    return list(_known())
-
-
-def about(name: str) -> Mapping[str, Any]:
-    """The table's entry for a setting: help, choices, kind, most, paths, words."""
-    return _known()[name]
+    return [name for name, entry in entries().items() if entry["kind"] != FLAG]
 
 
 def is_restricted(name: str, value: object = None) -> bool:
     """Whether it is restricted. Rules of the hook are restricted if one has a command."""
     if name == "hook" and isinstance(value, list):
         return any(isinstance(rule, dict) and "test" in rule for rule in value)
-    return bool(about(name)["kind"] == RESTRICTED)
+    return bool(entries()[name]["kind"] == RESTRICTED)
 
 
 def nearest(word: str, known: list[str]) -> str:
@@ -231,7 +232,7 @@ _VALID: dict[str, tuple[Callable[[Any], object], str]] = {
 
 def parsed(name: str, text: str, where: str) -> Any:
     """The value of this setting that the text of a variable or flag stands for."""
-    kind = types()[name]
+    kind = entries()[name]["type"]
     try:
         if kind is bool:
             return _TRUTH[text.strip().lower()]
@@ -245,7 +246,8 @@ def parsed(name: str, text: str, where: str) -> Any:
 
 def checked(name: str, value: Any, where: str) -> Any:
     """The value in its setting's type, or an error that begins with `where`."""
-    meta, kind = about(name), types()[name]
+    meta = entries()[name]
+    kind = meta["type"]
     if name == "hook":
         if isinstance(value, list) and all(isinstance(rule, dict) for rule in value):
             return value
@@ -305,7 +307,7 @@ def _check_size(name: str, value: float, where: str) -> None:
         raise UsageError(f"{where}: {name} must be a finite number, not {value}.")
     if value < 0:
         raise UsageError(f"{where}: {name} must not be negative, but is {shown(value)}.")
-    if value > (most := about(name)["most"]):
+    if value > (most := entries()[name]["most"]):
         raise UsageError(f"{where}: {name} must be at most {most}, not {shown(value)}.")
 
 
@@ -323,9 +325,9 @@ _WEIGHTS = (".gguf", ".safetensors")
 
 def is_path(name: str, value: object) -> bool:
     """Whether this setting's value names a file or folder."""
-    if not isinstance(value, str) or value in about(name)["words"]:
+    if not isinstance(value, str) or value in entries()[name]["words"]:
         return False
-    return bool(about(name)["paths"]) or (name == "model" and spelled_as_path(value))
+    return bool(entries()[name]["paths"]) or (name == "model" and spelled_as_path(value))
 
 
 def spelled_as_path(model: str) -> bool:

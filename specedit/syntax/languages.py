@@ -31,8 +31,7 @@ def _language(
     """A row of the table. `grammar`: of the wheel's name after `tree_sitter_`, and its function."""
     module, _, function = grammar.partition(":")
     path = f"tree_sitter_{module}:{function or 'language'}" if grammar else ""
-    words = (tuple(text.split()) for text in (extensions, filenames, interpreters))
-    return Language(name, path, *words)
+    return Language(name, path, *map(tuple, map(str.split, (extensions, filenames, interpreters))))
 
 
 LANGUAGES = (

@@ -142,13 +142,12 @@ def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int
     return chain[::-1]
 
 
-def common(first: Sequence[Hashable], *others: Sequence[Hashable]) -> int:
-    """How many first lines are the same in all texts."""
-    count = min(map(len, (first, *others)))
-    for other in others:
-        if first[:count] != other[:count]:
-            count = next((n for n in range(count) if first[n] != other[n]), count)
-    return count
+def common(first: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+    """How many first lines are the same in both texts."""
+    count = min(len(first), len(other))
+    if first[:count] == other[:count]:
+        return count
+    return next((n for n in range(count) if first[n] != other[n]), count)
 
 
 def changed_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:

@@ -71,21 +71,14 @@ def parse(text: str, language: Language) -> Tree:
     return _parse(text.encode("utf-8", "surrogatepass"), language)
 
 
-def _parse(data: bytes, language: Language) -> Tree:
-    tree = _tree_or_reason(data, language)
-    if isinstance(tree, str):
-        raise TooComplex(tree, hint=HINT)
-    return tree
-
-
 _KEPT = 1_000_000, 40  # bytes of texts whose trees are kept, 33 MB, and texts; at least two
 _kept: dict[tuple[bytes, Language], Tree | str] = {}  # the text that was asked for last is last
 _keeping = threading.Lock()
 
 
-def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
-    """The tree of a text, or why it has none: a refusal takes as long as the limits allow. Texts
-    are asked for again, after others of the same change, too."""
+def _parse(data: bytes, language: Language) -> Tree:
+    """The tree of a text, or a TooComplex. Texts are asked for again, after others of the same
+    change, too, and a refusal takes as long as the limits allow: both are kept."""
     key = data, language
     with _keeping:
         known = _kept.pop(key, None)
@@ -96,11 +89,12 @@ def _tree_or_reason(data: bytes, language: Language) -> Tree | str:
             known = problem.reason
     with _keeping:
         _kept[key] = known
-        size = sum(len(text) for text, _ in _kept)
-        while len(_kept) > 2 and (size > _KEPT[0] or len(_kept) > _KEPT[1]):
-            oldest = next(iter(_kept))
-            size -= len(oldest[0])
-            del _kept[oldest]
+        while len(_kept) > 2 and (
+            len(_kept) > _KEPT[1] or sum(len(text) for text, _ in _kept) > _KEPT[0]
+        ):
+            del _kept[next(iter(_kept))]
+    if isinstance(known, str):
+        raise TooComplex(known, hint=HINT)
     return known
 
 
@@ -126,7 +120,7 @@ def release() -> None:
     """Give up what is held of texts for the next question: trees of 60,000 lines are 80 MB."""
     with _keeping:
         _kept.clear()
-    _symbols.cache_clear()
+    symbols.cache_clear()
 
 
 def _whole_tree(data: bytes, language: Language) -> Tree:
@@ -352,15 +346,11 @@ def _faults(root: Node, data: bytes) -> Iterator[SyntaxFault]:
         waiting.extend(child for child in node.children if child.has_error or child.is_missing)
 
 
-def symbols(text: str, language: Language | None, nested: bool = False) -> list[Symbol]:
+@lru_cache(maxsize=4)  # as with the trees: before and after, and with or without what is nested
+def symbols(text: str, language: Language | None, nested: bool = False) -> tuple[Symbol, ...]:
     """All definitions, outer before inner. `nested`: with namespaces, and inner functions."""
     if language is None or not language.grammar:
-        return []
-    return list(_symbols(text, language, nested))
-
-
-@lru_cache(maxsize=4)  # as with the trees: before and after, and with or without what is nested
-def _symbols(text: str, language: Language, nested: bool) -> tuple[Symbol, ...]:
+        return ()
     data = text.encode("utf-8", "surrogatepass")
     root = _parse(data, language).root_node
     with uncollected():

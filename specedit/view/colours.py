@@ -60,19 +60,12 @@ class Tint:
     code: str  # the name of the syntax theme
 
 
-def _tint(lines: tuple[str, str], words: tuple[str, str], code: str) -> Tint:
-    old, new = (Style(bgcolor=colour) for colour in lines)
-    old_word, new_word = (Style(bgcolor=colour, bold=True) for colour in words)
-    return Tint(old, new, old_word, new_word, code)
-
-
-DARK = _tint(("#2d1618", "#10261a"), ("#7d2a30", "#1f6f3a"), "ansi_dark")
-LIGHT = _tint(("#ffebe9", "#e6ffec"), ("#ffc1bc", "#a6ebb5"), "ansi_light")
+# The backgrounds of old and new lines, and of the words in them that changed
+DARK = "#2d1618", "#10261a", "#7d2a30", "#1f6f3a"
+LIGHT = "#ffebe9", "#e6ffec", "#ffc1bc", "#a6ebb5"
 # Of 256 colours, the nearest to a dark green is black.
-DARK_256 = _tint(("color(52)", "color(22)"), ("color(88)", "color(28)"), "ansi_dark")
-LIGHT_256 = _tint(("color(224)", "color(194)"), ("color(217)", "color(157)"), "ansi_light")
-UNDERLINED = Style(underline=True, bold=True)
-PLAIN = Tint(Style(), Style(), UNDERLINED, UNDERLINED, "ansi_dark")
+DARK_256 = "color(52)", "color(22)", "color(88)", "color(28)"
+LIGHT_256 = "color(224)", "color(194)", "color(217)", "color(157)"
 
 
 def terminal() -> Console:
@@ -83,12 +76,21 @@ def terminal() -> Console:
 def tint(console: Console) -> Tint:
     """Backgrounds if the terminal has enough shades; otherwise changed words are underlined."""
     if console.no_color or console.color_system in (None, "standard", "windows"):
-        return PLAIN
+        underlined = Style(underline=True, bold=True)
+        return Tint(Style(), Style(), underlined, underlined, "ansi_dark")
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     light, many = background in ("7", "15"), console.color_system == "truecolor"
     if light:
-        return LIGHT if many else LIGHT_256
-    return DARK if many else DARK_256
+        old, new, old_word, new_word = LIGHT if many else LIGHT_256
+    else:
+        old, new, old_word, new_word = DARK if many else DARK_256
+    return Tint(
+        Style(bgcolor=old),
+        Style(bgcolor=new),
+        Style(bgcolor=old_word, bold=True),
+        Style(bgcolor=new_word, bold=True),
+        "ansi_light" if light else "ansi_dark",
+    )
 
 
 def say(console: Console, text: Text) -> None:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.text import Text
 
 from specedit.edit.backend import Ready, Written
@@ -21,8 +24,10 @@ from specedit.settings import Settings
 from specedit.syntax.lines import hunks
 from specedit.view import colours, diff_view, summary, terminal
 from specedit.view import provenance as prov
-from specedit.view.live import Live
 from specedit.view.trace import TraceWriter
+
+if TYPE_CHECKING:
+    from specedit.view.live import Live
 
 CONFIRM_HELP = """\
 y  write it; `specedit undo` takes it back
@@ -41,31 +46,32 @@ class Screen(Sink):
 
     def __init__(self, settings: Settings, names: Sequence[str], *, asks: bool) -> None:
         self._settings = settings
-        self._names = names
         self._asks = asks
-        self._console = colours.terminal()
-        self._live = Live(self._console, names, quiet=settings.quiet)
-        self._trace: TraceWriter | None = None
+        self._trace = TraceWriter(settings.trace, names) if settings.trace else None
+        self._live: Live | None = None
+        if sys.stderr.isatty():
+            from specedit.view.live import Live
+
+            self._live = Live(self._console, names, quiet=settings.quiet).__enter__()
         self._written: list[Written] = []
         self._answered = False  # `--compare` runs the file again, without drafts
         self._explained: set[str] = set()  # origins of lines
         self._shown = False  # the change was shown with a question
         self._name = ""  # of the file at work
 
-    def __enter__(self) -> Screen:
-        if self._settings.trace:
-            self._trace = TraceWriter(self._settings.trace, self._names)
-        self._live.__enter__()
-        return self
+    @cached_property
+    def _console(self) -> Console:
+        return colours.terminal()
 
-    def __exit__(self, *_: object) -> None:
-        self._live.stop()
+    def close(self) -> None:
+        self.pause()
         if self._trace:
             self._trace.close()
 
     def pause(self) -> None:
         """Remove the display of progress until the next event."""
-        self._live.stop()
+        if self._live:
+            self._live.stop()
 
     def emit(self, event: EditEvent) -> None:
         match event:
@@ -77,7 +83,8 @@ class Screen(Sink):
                 self._written = []  # where the run started over
             case Written() if not self._answered:
                 self._written.append(event)
-        self._live.emit(event)
+        if self._live:
+            self._live.emit(event)
         again = self._answered and isinstance(event, Ready | Prefill | Written | Answered)
         if self._trace and not again:
             self._trace.emit(event)
@@ -94,7 +101,7 @@ class Screen(Sink):
     def _print_lasting(self, text: Text) -> None:
         """A line that stays."""
         if not self._settings.quiet:
-            self._live.stop()
+            self.pause()
             self._print(text)
 
     def ask(self, question: Question) -> Reply:
@@ -107,7 +114,7 @@ class Screen(Sink):
     def _confirm(self, question: Question) -> Reply:
         """Show a change that is not known to be likely right, and ask whether it is written."""
         edit = question.edit
-        self._live.stop()
+        self.pause()
         with undisturbed():
             diff_view.show(self._console, edit, prov.of(self._written), self._explained)
         self._shown = True
@@ -137,7 +144,7 @@ class Screen(Sink):
 
     def choose(self, source: Source, edit: Edit) -> Chosen:
         """The part of a change that the user chooses."""
-        self._live.stop()
+        self.pause()
         after = Source.from_bytes(source.name, edit.after, any_encoding=True).text
         texts = source.text, after
         frame = diff_view.Frame(self._console, edit.path, texts, prov.of(self._written))
@@ -171,7 +178,7 @@ class Screen(Sink):
 
     def _show(self, edit: Edit) -> None:
         """Show the file's change, unless it was shown already."""
-        self._live.stop()
+        self.pause()
         settings = self._settings
         patch_on_screen = settings.diff and sys.stdout.isatty()
         brief = bool(edit.changes) and not settings.verbose  # a rename: the report lists its files
@@ -183,7 +190,7 @@ class Screen(Sink):
 
     def report(self, report: Report, not_done: Sequence[str] = (), why: str = "") -> None:
         """The end of the output. `why` some files were `not_done`."""
-        self._live.stop()
+        self.pause()
         settings = self._settings
         if not_done:
             names = ", ".join(terminal.name(n) for n in not_done[: summary.MAX_NAMED_FILES])

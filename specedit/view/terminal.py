@@ -13,7 +13,8 @@ from typing import Any, TextIO
 # Characters that move the cursor, ring, or change the reading order are shown as symbols.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
 _HARMLESS = {
-    **{c: 0x2400 + c for c in range(0x20) if c not in (0x09, 0x0A)},
+    **dict(enumerate(range(0x2400, 0x2420))),
+    **{0x09: 0x09, 0x0A: 0x0A},  # a tab and a line's end stay
     0x7F: 0x2421,
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
     **dict.fromkeys(_BIDI, 0xFFFD),

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.tools
 def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
     """The store of a catalogue with one tiny model; its file lies beside it, not in it."""
     data = tiny_gguf(tmp_path / "tiny.gguf").read_bytes()
-    monkeypatch.setattr(catalogue, "CATALOGUE", (entry_of(data, 1 << 20), *catalogue.CATALOGUE))
+    entries = entry_of(data, 1 << 20), *catalogue.entries()
+    monkeypatch.setattr(catalogue, "entries", lambda: entries)
     monkeypatch.setenv("SPECEDIT_MODEL", "tiny")
     return Slot(store_path(), "tiny.gguf")
 

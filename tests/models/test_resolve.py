@@ -43,7 +43,7 @@ def home(tmp_path: Path) -> Path:
 def known(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Slot:
     """A catalogue of one tiny model, whose file somebody copied into the store."""
     data = tiny_gguf(tmp_path / "made.gguf").read_bytes()
-    monkeypatch.setattr(catalogue, "CATALOGUE", (entry_of(data, 1 << 20),))
+    monkeypatch.setattr(catalogue, "entries", lambda: (entry_of(data, 1 << 20),))
     slot = Slot(home, "tiny.gguf")
     slot.path.parent.mkdir(parents=True)
     slot.path.write_bytes(data)

@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    monkeypatch.setattr(catalogue, "CATALOGUE", (ENTRY,))
+    monkeypatch.setattr(catalogue, "entries", lambda: (ENTRY,))
     with hub_server() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         server.files["someone/next"] = {
@@ -159,7 +159,7 @@ def gguf(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     data = save_gguf(model, tmp_path / "next.gguf").path.read_bytes()
     digest = hashlib.sha256(data).hexdigest()
     entry = Listed("next", "next.gguf", len(data), digest, "MIT", "someone/next")
-    monkeypatch.setattr(catalogue, "CATALOGUE", (entry,))
+    monkeypatch.setattr(catalogue, "entries", lambda: (entry,))
     monkeypatch.setattr("specedit.models.gguf.FIRST_READ_BYTES", 1_000)
     monkeypatch.setattr(conversion, "WAIT_SECONDS", 0.01)
     hub.files["someone/next"] = {"next.gguf": data}

@@ -22,7 +22,7 @@ from specedit.engines.exact.conversion import four_bits
 from specedit.engines.exact.weights import Geometry, bytes_of, needed_memory
 from specedit.inference.estimate import predicted_curve, typical_seconds
 from specedit.models import catalogue
-from specedit.models.catalogue import CATALOGUE, Listed, Machine
+from specedit.models.catalogue import Listed, Machine, entries
 
 GB = 10**9
 QWEN = SHAPES["qwen2.5-coder-7b"]
@@ -59,7 +59,7 @@ SMALL = {
 LIKE = {"qwen3-coder-30b-a3b": "qwen3-30b-a3b"}
 
 
-@pytest.mark.parametrize("entry", CATALOGUE, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_the_memory_of_a_row_is_what_its_weights_and_cache_take(entry):
     name = LIKE.get(entry.name, entry.name)
     shape, tied = SMALL.get(entry.parameters) or SHAPES[name], name in TIED

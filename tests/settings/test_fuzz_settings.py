@@ -14,7 +14,7 @@ from specedit.errors import SpeceditError
 from specedit.integrations.hook.hook_rules import VALUES, rules
 from specedit.settings import Settings, layers, names, resolve
 from specedit.settings.layers import repository, set_user, user_file
-from specedit.settings.table import about, is_restricted
+from specedit.settings.table import entries, is_restricted
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +38,7 @@ def toml(value: Any) -> str:
             return json.dumps(str(value)).replace("\x7f", "\\u007f")
 
 
-CHOICES = sorted({word for name in names() for word in about(name)["choices"]})
+CHOICES = sorted({word for name in names() for word in entries()[name]["choices"]})
 SPELLED = [*names(), *(name.replace("_", "-") for name in names())]
 
 

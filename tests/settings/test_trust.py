@@ -19,7 +19,7 @@ from specedit.models import resolve as models
 from specedit.server.runtime import identity
 from specedit.settings import Settings, layers, names, resolve
 from specedit.settings.layers import user_file
-from specedit.settings.table import about, is_restricted
+from specedit.settings.table import entries, is_restricted
 
 TEXT = "old = 1\n"
 Play = Callable[..., Path]
@@ -72,7 +72,7 @@ def test_open_settings_are_listed_here_and_all_others_are_restricted():
         *("threads", "draft", "max_tokens", "temperature", "sampling", "seed", "scope"),
         *("no_model", "sure", "tries", "test_timeout", "focus", "verbose", "hook"),
     ]
-    assert {about(name)["kind"] for name in names()} == {"open", "restricted"}
+    assert {entries()[name]["kind"] for name in names()} == {"open", "restricted"}
 
 
 @rows("words")
@@ -336,8 +336,8 @@ def test_flag_over_variable_over_repository_over_users_file(cloned, monkeypatch)
     values = result.values
     assert (values.max_tokens, values.server, values.temperature) == (2, "off", 0.5)
     assert (values.seed, values.tries) == (4, 3)
-    assert result.origins["server"] == str(user_file())
-    assert result.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
+    assert result.values.origins["server"] == str(user_file())
+    assert result.values.origins["max_tokens"] == str(cloned.root / "pyproject.toml")
     cloned.run("trust")
     assert resolve().values.server == "http://stranger"
 

@@ -163,6 +163,18 @@ def test_heads_of_another_model_are_refused_by_name(tmp_path):
     assert "training.heads" in error.value.hint
 
 
+def test_a_model_with_an_adapter_has_its_own_heads_else_those_of_the_model_alone(tmp_path):
+    model, merged = (
+        HeadsFolder(tmp_path, digest) for digest in ("d" * 64, f"{'d' * 64}+{'e' * 64}")
+    )
+    assert merged.open("chained", "small") is None
+    written(model.file("chained"), fresh("chained"), model.digest, texts=1)
+    assert merged.open("chained", "small").about.texts == 1
+    written(merged.file("chained"), fresh("chained"), merged.digest, texts=2)
+    assert merged.open("chained", "small").about.texts == 2
+    assert model.open("chained", "small").about.texts == 1
+
+
 def framed(header: bytes) -> bytes:
     header += b" " * (-(8 + len(header)) % 64)
     return struct.pack("<Q", len(header)) + header
@@ -399,7 +411,7 @@ def test_the_packages_own_heads_are_small_and_of_a_model_of_the_catalogue():
 
     found = [item for item in head_file.entries(Path("/nowhere")) if item.shipped]
     assert found, "the package comes with heads for its own model"
-    known = {entry.sha256: entry.name for entry in catalogue.CATALOGUE}
+    known = {entry.sha256: entry.name for entry in catalogue.entries()}
     for item in found:
         about = item.about
         assert about is not None, item.problem

@@ -29,7 +29,7 @@ from specedit.edit.backend import Message, Plan
 from specedit.edit.job import plan_edit
 from specedit.errors import SpeceditError, UsageError
 from specedit.files.source import Source
-from specedit.inference.reader import reader_of, whole_answer
+from specedit.inference.reader import Reader, whole_answer
 from specedit.models.tokenizer import Tokenizer
 from specedit.settings import Settings
 
@@ -152,7 +152,9 @@ def stops(pieces: Tokenizer, task: Task) -> Callable[[int], bool]:
     """Whether a token ends the answer: a peer's own by the same rule for all, a dictated one at its
     length. Called with each token in order."""
     if not task.dictated:
-        return reader_of(task.plan, pieces).ends
+        plan = task.plan
+        expected = plan.prediction or plan.least
+        return Reader(pieces, plan.closing, plan.stop, nested=plan.nested, expected=expected).ends
     left = len(task.answer)
 
     def ends(token: int) -> bool:

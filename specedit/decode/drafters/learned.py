@@ -71,26 +71,26 @@ class Learned:
     ) -> None:
         self._ids = ids
         self._codec = codec
+        self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}
+        self._words: dict[int, Substitution] = {}
+        self._pairs: set[tuple[str, str]] = set()
         self._requested: list[tuple[str, str]] = []
         self._words_asked: set[bytes] = set()
         if codec is not None and instruction:
-            text = b"".join(codec.piece(token) for token in instruction)
+            text = b"".join(map(codec.piece, instruction))
             self._words_asked = set(WORD.findall(text))
             self._requested = requested_renames(text.decode("utf-8", "replace"))
-        self.foreseen = any(new.encode() in self._text for _, new in self._requested)
-        self.begin()
+        self.foreseen = False
+        for pair in self._requested:
+            self._add_rename(pair, 0, requested=True)
+            self.foreseen |= pair[1].encode() in self._spelled[0]
+        self.foreseen |= bool(self._words)
 
     @cached_property
-    def _pieces(self) -> list[bytes]:
-        return [self._codec.piece(token) for token in self._ids] if self._codec else []
-
-    @cached_property
-    def _text(self) -> bytes:
-        return b"".join(self._pieces)
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return list(accumulate(map(len, self._pieces), initial=0))
+    def _spelled(self) -> tuple[bytes, list[int]]:
+        """The prediction's text, and where each of its ids begins in it."""
+        pieces = list(map(self._codec.piece, self._ids)) if self._codec else []
+        return b"".join(pieces), list(accumulate(map(len, pieces), initial=0))
 
     @cached_property
     def named(self) -> set[int]:
@@ -98,24 +98,17 @@ class Learned:
         where a rename is asked for: its rules know better."""
         if self._requested or not self._words_asked:
             return set()
-        text, starts = self._text, self._starts
+        text, starts = self._spelled
         lines: dict[bytes, set[int]] = {}
         for match in WORD.finditer(text):
             if match[0] in self._words_asked:
                 lines.setdefault(match[0], set()).add(text.rfind(b"\n", 0, match.start()) + 1)
         named: set[int] = set()
-        for start in {line for few in lines.values() if len(few) <= FEW_LINES for line in few}:
-            end = text.find(b"\n", start) + 1 or len(text)
-            named.update(range(bisect_right(starts, start) - 1, bisect_left(starts, end)))
+        for few in lines.values():
+            for start in few if len(few) <= FEW_LINES else ():
+                end = text.find(b"\n", start) + 1 or len(text)
+                named.update(range(bisect_right(starts, start) - 1, bisect_left(starts, end)))
         return named
-
-    def begin(self) -> None:
-        self._context: dict[tuple[int, int], tuple[tuple[int, ...], Substitution]] = {}
-        self._words: dict[int, Substitution] = {}
-        self._pairs: set[tuple[str, str]] = set()
-        for pair in self._requested:
-            self._add_rename(pair, 0, requested=True)
-        self.foreseen |= bool(self._words)
 
     def at(self, at: int) -> Substitution | None:
         """The rule for the prediction's ids from `at` on."""
@@ -148,7 +141,7 @@ class Learned:
         codec = self._codec
         if codec is None:
             return
-        text, starts = self._text, self._starts
+        text, starts = self._spelled
         first, last = max(0, at - IDENTIFIER_SEARCH_IDS), min(len(self._ids), at + span + follow)
         left = text[starts[first] : starts[at]]
         right = text[starts[at + span] : starts[last]]
@@ -165,13 +158,13 @@ class Learned:
         self._pairs.add(pair)
         known = constants.FITTED.asked_words if requested else constants.FITTED.learned_words
         trusts = {kind: Trust(prior, 1.0) for kind, prior in zip(KINDS, known, strict=True)}
-        for begin, end, word, kind in occurrences(self._text, start, *pair):
+        for begin, end, word, kind in occurrences(self._spelled[0], start, *pair):
             self._add_word_rule(begin, end, word.encode(), trusts[kind])
 
     def _add_word_rule(self, begin: int, end: int, word: bytes, trust: Trust) -> None:
         """Add a word rule for the bytes [begin, end) of the prediction's text."""
         assert self._codec is not None
-        text, starts = self._text, self._starts
+        text, starts = self._spelled
         first = bisect_right(starts, begin) - 1
         last = bisect_left(starts, end)
         mark = text[starts[first - 1] : begin] if first > 0 and starts[first] == begin else b""

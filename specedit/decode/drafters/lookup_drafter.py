@@ -7,6 +7,7 @@ the id that followed most often is proposed.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
@@ -26,21 +27,18 @@ class LookupDrafter:
     name = "lookup"
 
     def __init__(self, instruction: Sequence[int] = ()) -> None:
-        known, table = 0.0, dict(zip(LENGTHS, constants.FITTED.contexts, strict=True))
-        self._chances = [known := table.get(n, known) for n in range(LENGTHS[-1] + 1)]
         self._instruction = list(instruction)
-        self.begin(())
 
     def begin(self, prompt: Sequence[int]) -> None:
         """Index a whole prompt; a third of the time of `commit`."""
         self._ids = ids = [*self._instruction, *prompt]
-        self._last: list[dict[tuple[int, ...], int]] = [{} for _ in ORDERS]
+        self._last: dict[tuple[int, ...], int] = {}  # contexts of ORDERS -> what came after them
         self._counts: dict[tuple[int, ...], dict[int, int]] = {}
         self._from = -1  # the position in `_ids` that is followed
         self._run = 0  # ids that matched in a row
-        for order, last in zip(ORDERS, self._last, strict=True):
+        for order in ORDERS:
             contexts = zip(*(ids[at:] for at in range(order)), strict=False)
-            last.update(zip(contexts, range(order, len(ids)), strict=False))
+            self._last.update(zip(contexts, range(order, len(ids)), strict=False))
         for order in SHORT_CONTEXTS:
             contexts = zip(*(ids[at:] for at in range(order)), strict=False)
             for (context, token), count in Counter(
@@ -57,9 +55,9 @@ class LookupDrafter:
                 self._run += 1
             else:
                 self._from, self._run = -1, 0
-            for order, last in zip(ORDERS, self._last, strict=True):
+            for order in ORDERS:
                 if size >= order:
-                    last[tuple(seen[size - order :])] = size
+                    self._last[tuple(seen[size - order :])] = size
             for order in SHORT_CONTEXTS:
                 if size >= order:
                     after = counts.setdefault(tuple(seen[size - order :]), {})
@@ -82,7 +80,7 @@ class LookupDrafter:
     ) -> tuple[list[int], list[float], tuple[int, int]]:
         """Ids that followed the end of `before` earlier, their probabilities, and what the first of
         them follows: its position, and how many ids matched in a row."""
-        seen = self._ids
+        seen, fitted = self._ids, constants.FITTED.contexts
         tail = list(before[-ORDERS[0] :])
         first = (place, run)
         ids: list[int] = []
@@ -92,7 +90,7 @@ class LookupDrafter:
             if not 0 <= place < len(seen) or run < ORDERS[0]:
                 place, run = self._occurrence(tail, place, run)
             if 0 <= place < len(seen):
-                token, chance = seen[place], self._chances[min(run, LENGTHS[-1])]
+                token, chance = seen[place], fitted[bisect_right(LENGTHS, run) - 1]
                 place += 1
                 run += 1
             else:
@@ -110,11 +108,11 @@ class LookupDrafter:
 
     def _occurrence(self, tail: list[int], place: int, run: int) -> tuple[int, int]:
         """The last occurrence of the longest context, unless it is followed already."""
-        for order, last in zip(ORDERS, self._last, strict=True):
+        for order in ORDERS:
             if order <= run and 0 <= place < len(self._ids):
                 return place, run
             if len(tail) >= order:
-                position = last.get(tuple(tail[-order:]))
+                position = self._last.get(tuple(tail[-order:]))
                 if position is not None:
                     return position, order
         return -1, 0
@@ -125,6 +123,6 @@ class LookupDrafter:
             after = self._counts.get(tuple(tail[-order:])) if len(tail) >= order else None
             if after:
                 token = max(after, key=after.__getitem__)
-                total = sum(after.values())
-                return token, self._chances[order] * 2 * (after[token] + 0.0) / (total + 1)
+                chance = constants.FITTED.contexts[LENGTHS.index(order)]
+                return token, chance * 2 * after[token] / (sum(after.values()) + 1)
         return -1, 0.0

@@ -9,9 +9,10 @@ disagreed.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from specedit.decode import PREDICTION, Codec, Draft, constants
 from specedit.decode.drafters.learned import Learned, Substitution
@@ -21,16 +22,6 @@ from specedit.engines.base import common
 SETTLED = 3  # matching ids in a row after which a change counts as finished
 MIN_DRAFT_PROBABILITY = 0.03  # a draft ends where its cumulative probability falls below this
 RUNS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)  # matching ids from which a risk applies
-
-
-@lru_cache(maxsize=8)
-def _by_run(risks: tuple[float, ...]) -> tuple[float, ...]:
-    table, step = [], 0
-    for run in range(RUNS[-1] + 1):
-        if step < len(RUNS) and run >= RUNS[step]:
-            step += 1
-        table.append(risks[step])
-    return tuple(table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +49,9 @@ class PredictionDrafter:
         codec: Codec | None = None,
         instruction: Sequence[int] = (),
     ) -> None:
-        self._risks = _by_run(constants.FITTED.risks)
         self._ids = list(prediction)
         self._codec = codec
-        self._learned = Learned(self._ids, codec, instruction)
-        self.begin(())
+        self._instruction = instruction
 
     @cached_property
     def _newlines(self) -> set[int]:
@@ -86,7 +75,7 @@ class PredictionDrafter:
         self._rule: tuple[Substitution, int] | None = None  # inside a substitution, ids done
         self._steps: list[Waypoint] = []
         self._fresh = False  # resynced just now
-        self._learned.begin()
+        self._learned = Learned(self._ids, self._codec, self._instruction)
 
     def propose(self, most: int) -> Draft | None:
         if self._at is None:
@@ -213,12 +202,12 @@ class PredictionDrafter:
                 steps.append(Waypoint(rule.ids[n], sure or fitted.inside, after, rule, n))
                 run, sure = run + 1, None
             applied, at, sure = at, at + rule.span, None
-        alive, risks, named = 1.0, self._risks, self._learned.named
+        alive, named = 1.0, self._learned.named
         while len(steps) < most and at < size and alive > MIN_DRAFT_PROBABILITY:
             if sure is not None:
                 stay = sure
             else:
-                stay = 1 - (risks[run if run < len(risks) else -1] if self._edits else first)
+                stay = 1 - (fitted.risks[bisect_right(RUNS, run)] if self._edits else first)
             sure = None
             if at in named:
                 stay *= 1 - fitted.named_line
@@ -263,7 +252,6 @@ class PredictionsDrafter:
             PredictionDrafter(ids, codec, instruction)
             for ids in list(dict.fromkeys(map(tuple, predictions)))[:MAX_PREDICTIONS]
         ]
-        self.begin(())
 
     def begin(self, prompt: Sequence[int]) -> None:
         for track in self._tracks:

@@ -6,13 +6,13 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
 from specedit.check.answer import LOST_MESSAGE
-from specedit.check.finding import DEFAULT, NOTE, OFF, Checks, Finding, Spot
+from specedit.check.finding import KINDS, NOTE, OFF, Checks, Finding, Spot
 from specedit.edit.apply.change import ChangeHunk, FileChange, Part, Snippet, is_marked, read_change
 from specedit.edit.apply.hunks import Splice, in_turn, joined, splices
 from specedit.edit.apply.laying import Laid, laid
@@ -239,7 +239,7 @@ def plan_apply(
         return edit.noting(*map(_finding, merged))
     text, places = merged
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
-    judge = partial(_judged, source, _checks(settings, explicit), places)
+    judge = partial(_judged, source, partial(_checks, settings, explicit), places)
     return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
 
 
@@ -251,7 +251,7 @@ def plan_kept(source: Source, kept: Path, text: str, settings: Settings) -> Job:
             file=source.name,
             hint='specedit edit "what to do" FILE asks again.',
         )
-    judge = partial(_judged, source, _checks(settings, explicit=False), ())
+    judge = partial(_judged, source, partial(_checks, settings, explicit=False), ())
     return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
 
 
@@ -259,11 +259,13 @@ def _checks(settings: Settings, explicit: bool) -> Checks:
     """Check a merge, which is the caller's text: findings are notes, unless the user chose. A
     diff and a SEARCH block say what they remove."""
     checks = checks_of(settings)
-    verdicts = dict.fromkeys(DEFAULT, NOTE) | dict.fromkeys(_OFF, OFF)
+    verdicts = dict.fromkeys(KINDS, NOTE) | dict.fromkeys(_OFF, OFF)
     return replace(checks, may_remove=checks.may_remove or explicit, verdicts=verdicts)
 
 
-def _judged(source: Source, checks: Checks, parts: tuple[MergedPart, ...], text: str) -> Checked:
+def _judged(
+    source: Source, checks: Callable[[], Checks], parts: tuple[MergedPart, ...], text: str
+) -> Checked:
     """The merged text, checked. Lines that are gone are only noted, as the change shows what
     stands on both sides of them."""
     if text == source.text:

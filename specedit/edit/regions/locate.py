@@ -42,7 +42,6 @@ from specedit.edit.regions.choice import (
 from specedit.edit.regions.together import OpenRegion, merged, region_job, region_name
 from specedit.edit.report import Figures
 from specedit.edit.sink import Locating, Sink
-from specedit.edit.splice import whole
 from specedit.errors import listed
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -102,7 +101,7 @@ def may_divide(job: Job, settings: Settings) -> bool:
         return False
     if settings.whole or settings.focus == "off":
         return False
-    return job.divisible and job.known is None and job.region == whole(job.about)
+    return job.divisible and job.known is None
 
 
 def is_large(source: Source, settings: Settings) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specedit.edit.regions.blocks import Block
-from specedit.edit.splice import Region, dedented, region_of, taken
+from specedit.edit.splice import dedented, region_of
 from specedit.files.source import Source
 from specedit.syntax.lines import GAP, NOT_SHOWN, lines_of, opcodes
 
@@ -23,7 +23,7 @@ HASH_LANGUAGES = frozenset({"python", "ruby", "bash", "yaml", "toml", "elixir", 
 class OpenRegion:
     """One region of a large file, that may change."""
 
-    region: Region
+    region: slice  # of the file's characters
     blocks: tuple[Block, ...]
     chance: float  # that the change belongs there
     why: str = ""  # why it is open to change
@@ -57,7 +57,7 @@ Group = tuple[OpenRegion, ...]  # that are asked about together
 
 def groups_of(source: Source, regions: Sequence[OpenRegion]) -> list[Group]:
     """The regions that are asked about together: all, where they are not long."""
-    texts = [taken(source, region.region) for region in regions]
+    texts = [source.text[region.region] for region in regions]
     lines = sum(text.count("\n") for text in texts)
     if lines > MAX_LINES or sum(map(len, texts)) > MAX_CHARACTERS:
         return [(region,) for region in regions]
@@ -75,7 +75,7 @@ def merged(source: Source, regions: Sequence[OpenRegion]) -> tuple[OpenRegion, .
         if before is not None and region.lines[0] - before.lines[1] - 1 <= FEW_LINES:
             apart[-1] = replace(
                 before,
-                region=Region(before.region.start, region.region.end),
+                region=slice(before.region.start, region.region.stop),
                 blocks=(*before.blocks, *region.blocks),
                 chance=min(1.0, before.chance + region.chance),
             )
@@ -100,7 +100,7 @@ def shown(source: Source, group: Group, texts: Sequence[str]) -> str:
 def all_shown(source: Source, regions: Sequence[OpenRegion]) -> str:
     """What the model is shown of these regions, of one question after the other."""
     return "".join(
-        shown(source, group, [taken(source, region.region) for region in group])
+        shown(source, group, [source.text[region.region] for region in group])
         for group in groups_of(source, regions)
     )
 
@@ -109,7 +109,7 @@ def divided(source: Source, group: Group, answer: str) -> list[str]:
     """What an answer puts in each region of a group. Where it lost a line that stands for others
     between two regions, a text that is refused stands there; a second such line, or another form of
     one, is refused where it stands (`check.new_code.stands_in`)."""
-    texts = [taken(source, region.region) for region in group]
+    texts = [source.text[region.region] for region in group]
     before, after = lines_of(shown(source, group, texts)), lines_of(answer)
     codes = opcodes([line.strip() for line in before], [line.strip() for line in after])
     pieces: list[str] = []

@@ -315,7 +315,7 @@ def regions_of(job: Job) -> list[RegionLines]:
     if job.regions or job.region == whole(job.source):
         return [{"lines": of.lines, "symbol": of.symbol, "why": of.why} for of in job.regions]
     first = job.source.text.count("\n", 0, job.region.start) + 1
-    last = job.source.text.count("\n", 0, max(job.region.start, job.region.end - 1)) + 1
+    last = job.source.text.count("\n", 0, max(job.region.start, job.region.stop - 1)) + 1
     return [{"lines": (first, last), "symbol": "", "why": ""}]
 
 

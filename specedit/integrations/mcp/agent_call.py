@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -24,7 +25,7 @@ from specedit.check.finding import CHECKER
 from specedit.connect import connect
 from specedit.edit.backend import Loading, Written
 from specedit.edit.report import Edit, Finding
-from specedit.edit.request import Planner, Request, of_files, uncommitted
+from specedit.edit.request import Planner, Request, read_file, uncommitted
 from specedit.edit.run import run_files
 from specedit.edit.sink import Begun, EditEvent, Planned, Sink
 from specedit.engines.base import Prefill
@@ -229,7 +230,6 @@ class Call:
         writes = writes and not (settings.check or settings.diff)
         settings = settings if writes else replace(settings, test="")  # it needs the new text there
         dirty = uncommitted(names, settings, root) if writes or settings.clean_only else set()
-        inputs = of_files(names, lambda: dirty, root=root, skips=command == "rename")
         with closing(connect(settings)) as backend:
             request = Request(
                 AGENT + command,
@@ -241,8 +241,10 @@ class Call:
                 alone=len(names) == 1,
                 moves=moves,
                 confirms_unsure=writes,
+                read=partial(read_file, root=root, skips=command == "rename"),
+                uncommitted=lambda: dirty,
             )
-            report = run_files(inputs, request, backend, _CallProgress(self, settings))
+            report = run_files(names, request, backend, _CallProgress(self, settings))
         result = result_of(report.edits)
         if len(self.workspace.roots) > 1:
             result.roots = [str(root)]  # that the names count from

@@ -75,7 +75,7 @@ def within_symbol(job: Job | Edit, source: Source, symbol: str) -> Job | Edit:
     if isinstance(job, Edit):
         return job
     region = region_of(source, None, symbol)
-    head, tail = source.text[: region.start], source.text[region.end :]
+    head, tail = source.text[: region.start], source.text[region.stop :]
     judge = job.check
 
     def judged(text: str) -> Checked:

@@ -95,6 +95,8 @@ class Drafting:
     ) -> None:
         self._prompt = prompt
         self._followers = [PredictionDrafter(ids, codec) for ids in predictions if ids]
+        for follower in self._followers:
+            follower.begin(())
         self._lookup: LookupDrafter | None = None
         self._size = sum(map(len, predictions))
         self._diverged = False
