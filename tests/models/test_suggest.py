@@ -108,6 +108,16 @@ def with_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the driver")
+def test_a_card_is_found_and_what_is_untested_is_said(with_card):
+    result = CliRunner().invoke(app, ["suggest"])
+    message = " ".join(result.stderr.split())
+    assert "model=qwen3.6-27b weights=int4" in message and "specedit[cuda]" in message
+    assert "qwen3.6-27b is untested" in message
+    assert "model try qwen2.5-coder-1.5b`, which is tested" in message
+    assert "SWE-bench Verified (maker) of qwen3.6-27b: https://" in message
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the driver")
 def test_json_is_one_object_with_every_result_and_its_source(with_card):
     result = json.loads(CliRunner().invoke(app, ["suggest", "--json"]).stdout)
     assert result["suggested"] == "qwen3.6-27b" and result["card"] == 24564 << 20

@@ -3,12 +3,14 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from specedit.decode import Tally
 from specedit.edit.backend import ModelInfo
 from specedit.edit.report import Edit, Figures, Finding, Report
 from specedit.view import summary
+from specedit.view.colours import seconds
 
 FIGURES = Figures(
     prompt=182,
@@ -69,6 +71,15 @@ def test_quiet_says_problems_only():
     assert message(Report("edit", (REFUSED,)), quiet=True).splitlines()[-1] == "b.cs: lost Main"
 
 
+def test_verbose_is_a_table_of_every_figure():
+    text = message(Report("edit", (EDITED,), MODEL, server="http://here"), verbose=True)
+    for words in ("prompt tokens", "182", "108 of 185 (58%)", "12 of 15 (80%)"):
+        assert words in text
+    pace = next(line for line in text.splitlines() if line.startswith("tokens per second"))
+    assert pace.split()[-1] == f"{FIGURES.completion / FIGURES.decode_s:.1f}"
+    assert "tiny (exact, cpu, 2 threads, exact)" in text and "http://here" in text
+
+
 def test_files_that_are_one_change_with_a_broken_one_share_a_line():
     held = [
         Edit(f"{at}.cs", "refused", findings=(Finding("held", "not written", refuses=True),))
@@ -88,6 +99,14 @@ def test_hostile_words_stay_words():
     text = message(Report("edit", (edit,)))
     assert "\x1b" not in text
     assert "[bold]x[/]" in text and ":smile:" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0, "0 ms"), (0.0123, "12 ms"), (0.2, "0.2 s"), (59.94, "59.9 s"), (61, "1 min 01 s")],
+)
+def test_seconds_are_readable(value, words):
+    assert seconds(value) == words
 
 
 def left(number: int) -> Edit:
