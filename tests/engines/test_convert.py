@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -144,6 +145,15 @@ def test_4_bits_go_to_the_matrices_that_have_no_more(types, expected, files):
     tensors = {f"{name}.weight": kind for name, kind in {**usual, **types}.items()}
     four = conversion.four_bits(replace(from_file, tensors=tensors, tied=False), Path("a-v3.int4"))
     assert four == {f"layer.{name}" for name in expected}
+
+
+def test_half_of_a_uniform_models_layers_keep_8_bits_in_down(files):
+    from_file = open_checkpoint(files)
+    four = conversion.four_bits(
+        replace(from_file, config=replace(from_file.config, layers=24)), Path("a-v3.int4")
+    )
+    kinds = Counter(name.rpartition(".")[2] for name in four)
+    assert kinds == {"qkv": 24, "out": 24, "gate_up": 24, "down": 12}
 
 
 def test_weights_on_a_grid_of_16_values_keep_the_error_of_8_bits():

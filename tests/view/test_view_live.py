@@ -17,8 +17,8 @@ from rich.console import Console
 from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, Loading, ModelInfo, Ready, Written
 from specedit.edit.job import plan_edit
-from specedit.edit.report import CommandRunning, Tried, Try
-from specedit.edit.sink import Planned
+from specedit.edit.report import CommandRunning, Edit, Tried, Try
+from specedit.edit.sink import Finished, Planned
 from specedit.engines.base import Prefill
 from specedit.files.source import Source
 from specedit.settings import Settings
@@ -206,3 +206,12 @@ def test_any_terminal_holds_the_rows(width, height, clock):
         rows = screen.rows()
     assert all(len(row) <= width for row in rows)
     assert len(rows) < height or width < 20  # there each row is folded
+
+
+def test_over_files_the_line_says_which_of_them_is_at_work():
+    for done in range(4):
+        with display("a", "b", "c") as screen:
+            for name in "abc"[:done]:
+                screen.emit(Finished(Edit(name, "edited")))
+            screen.emit(written("x\n"))
+            assert f"[{min(done + 1, 3)}/3]" in screen.line
