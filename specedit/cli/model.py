@@ -345,7 +345,7 @@ def try_model(
     from specedit.models import resolve
     from specedit.settings import Settings
     from specedit.view.colours import terminal
-    from specedit.view.live import Live
+    from specedit.view.screen import Live
 
     chosen = {setting: getattr(resolved.values, setting) for setting in ANSWERS}
     wanted = name or resolved.values.model
@@ -398,7 +398,7 @@ def _watching() -> Iterator[Report]:
     """Show how far a download or a check is."""
     from specedit.edit.backend import Loading
     from specedit.view.colours import terminal
-    from specedit.view.live import Live
+    from specedit.view.screen import Live
 
     def report(step: FetchProgress) -> None:
         if step.note:

@@ -175,7 +175,7 @@ def _loaded(folder: RuntimeFolder, record: ServerRecord) -> int:
     """Wait until the model can answer, or say why it cannot."""
     from specedit.server import client
     from specedit.view.colours import terminal
-    from specedit.view.live import Live
+    from specedit.view.screen import Live
 
     _listening(record)
     with Live(terminal()) as live:

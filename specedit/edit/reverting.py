@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from specedit.check.answer import ABOUT_COMMENTS, bare
 from specedit.check.finding import Finding, Spot
-from specedit.check.new_code import ABOUT_COMMENTS, bare
 from specedit.check.parsed import parsed_text
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import changed_runs, lines_of

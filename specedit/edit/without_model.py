@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
+from specedit.check.answer import ABOUT_COMMENTS
 from specedit.check.finding import Finding, Spot
-from specedit.check.new_code import ABOUT_COMMENTS
 from specedit.edit.regions.blocks import paths_in
 from specedit.errors import NotDefined, Skipped, listed
 from specedit.files.source import Source

@@ -22,7 +22,7 @@ from specedit.edit.sink import Finished, Planned
 from specedit.engines.base import Prefill
 from specedit.files.source import Source
 from specedit.settings import Settings
-from specedit.view.live import Live
+from specedit.view.screen import Live
 
 BEFORE = "".join(f"line {n}\n" for n in range(30))
 AFTER = BEFORE.replace("line 3\n", "LINE 3\n").replace("line 20\n", "a\nb\n")

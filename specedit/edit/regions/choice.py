@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from specedit.check.new_code import ABOUT_COMMENTS
+from specedit.check.answer import ABOUT_COMMENTS
 from specedit.edit.regions.blocks import COMMENT, Block
 from specedit.syntax.identifiers import words_of
 from specedit.syntax.lines import lines_of

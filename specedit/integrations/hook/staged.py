@@ -32,7 +32,7 @@ from specedit.files.recorder import Recorder
 from specedit.files.source import UTF16, Source
 from specedit.integrations.hook.hook_rules import CHECK, FIX, CleanFiles, Rule, Step
 from specedit.settings import Settings
-from specedit.view.live import Live
+from specedit.view.screen import Live
 from specedit.view.terminal import name as shown
 
 BY_MODEL = "?"  # after the digest of a text that no model changed: nothing else was checked
