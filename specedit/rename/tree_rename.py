@@ -123,10 +123,7 @@ class TreeRename:
 
 
 def add(
-    files: dict[str, RenameGuess],
-    path: str,
-    *notes: Finding,
-    collisions: Iterable[Finding] = (),
+    files: dict[str, RenameGuess], path: str, *notes: Finding, collisions: Iterable[Finding] = ()
 ) -> None:
     """Add notes, or collisions, to what is known of a file."""
     guess = files[path]
@@ -376,9 +373,7 @@ def _with_others(
         if part.kind != "module"
     )
     return replace(
-        guess,
-        undecided=(*guess.undecided, *undecided),
-        outside=(*guess.outside, *others),
+        guess, undecided=(*guess.undecided, *undecided), outside=(*guess.outside, *others)
     )
 
 

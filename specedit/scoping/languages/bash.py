@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table, tables
+from specedit.scoping.languages.rules import Rules, Text, places, table, tables
 from specedit.syntax.branch import Branch
 
 

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import tables
+from specedit.scoping.languages.rules import Text, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Meaning, Owner, Rewrite
 from specedit.scoping.scopes import Scopes

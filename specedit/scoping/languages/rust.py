@@ -10,10 +10,9 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping import held
 from specedit.scoping.languages import rust_places
-from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
-from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.meaning import means_member
 from specedit.scoping.scope import Declared, Known, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
