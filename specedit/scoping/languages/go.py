@@ -54,10 +54,9 @@ class Go(HeldRules):
             return []
         results = []
         for child in node.walk():
-            if child.type == "field_declaration" and child.part("name") is None:
-                results += [text(leaf) for leaf in child.walk() if leaf.type == "type_identifier"]
-            if child.type == "type_elem":
-                results += [text(leaf) for leaf in child.children if leaf.type == "type_identifier"]
+            field = child.type == "field_declaration" and child.part("name") is None
+            among = child.walk() if field else child.children if child.type == "type_elem" else ()
+            results += [text(leaf) for leaf in among if leaf.type == "type_identifier"]
         return results
 
     def receiver_name(self, function: Branch, text: Text) -> str:

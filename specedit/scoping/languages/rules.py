@@ -499,9 +499,7 @@ class Rules(Tables):
         where, parent = self.members.get(leaf.place), leaf.parent
         if where is None or parent is None:
             return None
-        if where != "<":
-            return parent.part(where)
-        return parent.named_before(leaf.start)
+        return parent.named_before(leaf.start) if where == "<" else parent.part(where)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         """The class that a literal of no name is meant for."""

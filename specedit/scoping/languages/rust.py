@@ -64,9 +64,7 @@ def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
 def _matched(pattern: Branch) -> Branch | None:
     """The expression that a pattern is compared with."""
     for up in pattern.up():
-        if up.type in ("let_condition", "let_declaration"):
-            return up.part("value")
-        if up.type == "match_expression":
+        if up.type in ("let_condition", "let_declaration", "match_expression"):
             return up.part("value")
         if up.type not in ("match_pattern", "match_arm", "match_block", "let_chain"):
             return None
