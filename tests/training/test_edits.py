@@ -89,7 +89,7 @@ def test_what_is_learnt_is_what_the_merged_adapter_computes(tmp_path):
     layers = learning.with_low_rank(model, 4)
     assert len(layers) == 14
     before = learning.measured(model, lessons, 64)
-    steps = learning.learn(model, lessons * 20, 60.0, 0.02, 30, lambda text: None)
+    steps = learning.learn(model, lessons, 60.0, 0.02, 30, 20, lambda text: None)
     after = learning.measured(model, lessons, 64)
     assert steps > 20 and after[0] < 0.5 * before[0]
     with torch.inference_mode():
@@ -120,3 +120,18 @@ def test_the_command_trains_the_model_in_use(tmp_path, monkeypatch):
     done = CliRunner().invoke(app, [*words, "--seconds", "9", "--ids", "8", "--device", "cpu"])
     assert done.exit_code == 0 and "held-out loss of changed ids" in done.stderr
     assert opened(tmp_path / "mine").base == "model"
+
+
+def test_a_gradient_that_is_not_a_number_ends_the_training_without_an_adapter(
+    tmp_path, monkeypatch
+):
+    model = model_of("qwen2, grouped, tied")
+    model.model.norm.weight.data[3] = float("nan")
+    model.save_pretrained(tmp_path / "model")
+    lessons = [Example([start, 7, 8, 9], [0, 1, 2, 1], start == 50) for start in range(50, 70)]
+    examples.save(tmp_path / "examples.npz", lessons)
+    monkeypatch.setenv("SPECEDIT_MODEL", str(tmp_path / "model"))
+    words = ["train", str(tmp_path / "examples.npz"), "--out", str(tmp_path / "mine")]
+    done = CliRunner().invoke(app, [*words, "--seconds", "9", "--ids", "8", "--device", "cpu"])
+    assert done.exit_code and "not a number in 9 steps" in str(done.exception)
+    assert not (tmp_path / "mine").exists()

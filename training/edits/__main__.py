@@ -9,6 +9,7 @@ python -m training.edits quantize FOLDER --out FOLDER
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from safetensors.numpy import load_file, save_file
 from specedit.cli.model import model_in_use
 from specedit.cli.options import option
 from specedit.cli.streams import say
+from specedit.errors import ModelError, SpeceditError
 from specedit.models.adapter import CONFIG, FACTORS, opened
 from specedit.models.resolve import present
 from specedit.models.store import hashed
@@ -64,7 +66,8 @@ def train(
     seconds: float = option(600.0, "Train for so many seconds"),
     rank: int = option(8, "Rows of a factor"),
     rate: float = option(2e-4, "Learning rate"),
-    ids: int = option(24576, "Ids of a step"),
+    ids: int = option(16384, "Ids of a step"),
+    passes: int = option(2, "Go over the examples so often, if there is time"),
     device: str = option("cuda", "Train on this device"),
 ) -> None:
     """Train an adapter for the model in use."""
@@ -81,7 +84,11 @@ def train(
     held = [each for each in every if each.held]
     before = learning.measured(model, held, ids)
     rest = [each for each in every if not each.held]
-    steps = learning.learn(model, rest, seconds, rate, ids, say)
+    try:
+        steps = learning.learn(model, rest, seconds, rate, ids, passes, say)
+    except torch.OutOfMemoryError as error:
+        message = f"{ids} ids of a step do not fit into the memory of the card"
+        raise ModelError(message, hint=f"Use fewer: --ids {ids // 2}") from error
     after = learning.measured(model, held, ids)
     text = "held-out loss of {} ids: {:.4f}, and {:.4f} before"
     for kind, now, then in zip(("changed", "copied"), after, before, strict=True):
@@ -118,4 +125,7 @@ def quantize(
 
 
 if __name__ == "__main__":
-    app()
+    try:
+        app()
+    except SpeceditError as problem:
+        sys.exit(str(problem))

@@ -1,8 +1,9 @@
 """Learning: a low-rank adapter in all linear layers of a model's numbered layers.
 
 The loss of an id counts 1 where the change is, and COPY where the answer is as the prompt. Examples
-of similar lengths are learnt together. The learning rate rises for a few steps, and then falls as a
-cosine until the time is over. The weights of the model stay as they are.
+of similar lengths are learnt together, and the beginning that the prompts of a batch share is
+computed once. The learning rate rises for a few steps, and then falls as a cosine until the time is
+over. The weights of the model stay as they are.
 """
 
 from __future__ import annotations
@@ -19,14 +20,20 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
 
+from specedit.errors import ModelError
 from specedit.models.adapter import CONFIG, FACTORS
 from training.edits.examples import CHANGED, Example
 
 COPY = 0.15
 WARMING_STEPS = 12
 SORTED = 512  # examples that are sorted by length before they are cut into batches
+MAX_SKIPPED = 8  # steps in a row
+# cuDNN's, which torch prefers on some cards, is slower here (by a fifth on an H200)
+ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+BEGINNING = 32  # first ids that are equal where prompts have the same form
 
 
 class LowRank(nn.Module):
@@ -40,8 +47,9 @@ class LowRank(nn.Module):
         self.b = nn.Parameter(torch.zeros(base.out_features, rank, device=device))
 
     def forward(self, x: Any) -> Any:
-        inner = functional.linear(x, self.a.to(x.dtype))
-        return self.base(x) + 2.0 * functional.linear(inner, self.b.to(x.dtype))
+        inner, result = functional.linear(x, self.a.to(x.dtype)), self.base(x)
+        rows = result.flatten(0, -2).addmm(inner.flatten(0, -2), 2.0 * self.b.T.to(x.dtype))
+        return rows.view(result.shape)
 
 
 def with_low_rank(model: Any, rank: int) -> dict[str, LowRank]:
@@ -57,19 +65,33 @@ def with_low_rank(model: Any, rank: int) -> dict[str, LowRank]:
 
 
 def batches(examples: Sequence[Example], ids: int, chance: random.Random) -> list[list[Example]]:
-    """Examples in chance order, of similar lengths in a batch, each of at most so many ids."""
-    order, results = list(examples), list[list[Example]]()
-    chance.shuffle(order)
-    for start in range(0, len(order), SORTED):
-        batch: list[Example] = []
-        for each in sorted(order[start : start + SORTED], key=lambda each: len(each.ids)):
-            if batch and len(each.ids) * (len(batch) + 1) > ids:
-                results.append(batch)
-                batch = []
-            batch.append(each)
-        results.append(batch)
+    """Examples in chance order, of one form and of similar lengths in a batch, each of at most so
+    many ids."""
+    forms: dict[tuple[int, ...], list[Example]] = {}
+    for each in chance.sample(examples, len(examples)):
+        forms.setdefault(tuple(each.ids[:BEGINNING]), []).append(each)
+    results = list[list[Example]]()
+    for order in forms.values():
+        for start in range(0, len(order), SORTED):
+            batch: list[Example] = []
+            for each in sorted(order[start : start + SORTED], key=lambda each: len(each.ids)):
+                if batch and len(each.ids) * (len(batch) + 1) > ids:
+                    results.append(batch)
+                    batch = []
+                batch.append(each)
+            results.append(batch)
     chance.shuffle(results)
     return results
+
+
+def shared_ids(model: Any, batch: Sequence[Example]) -> int:
+    """How many ids all prompts of the batch begin with, where the model can compute them once."""
+    kinds = getattr(model.config, "layer_types", None) or ["full_attention"]
+    if len(batch) == 1 or set(kinds) != {"full_attention"}:
+        return 0
+    prompts = [each.ids[: each.kinds.count(0) - 1] for each in batch]
+    columns = enumerate(zip(*prompts, strict=False))
+    return next((at for at, ids in columns if len(set(ids)) > 1), min(map(len, prompts)))
 
 
 def losses(model: Any, batch: Sequence[Example]) -> tuple[Any, Any]:
@@ -80,8 +102,12 @@ def losses(model: Any, batch: Sequence[Example]) -> tuple[Any, Any]:
     for row, each in enumerate(batch):
         ids[row, : len(each.ids)] = torch.tensor(each.ids)
         kinds[row, : len(each.ids)] = torch.tensor(each.kinds)
-    ids, kinds = ids.to(device), kinds.to(device)
-    states = model.model(input_ids=ids, use_cache=False).last_hidden_state[:, :-1]
+    ids, kinds, cache = ids.to(device), kinds.to(device), None
+    if shared := shared_ids(model, batch):
+        cache = model.model(input_ids=ids[:1, :shared], use_cache=True).past_key_values
+        cache.batch_repeat_interleave(len(batch))
+        ids, kinds = ids[:, shared:], kinds[:, shared:]
+    states = model.model(input_ids=ids, past_key_values=cache, use_cache=cache is not None)
     chosen = kinds[:, 1:] > 0
 
     def loss(rows: Any) -> Any:
@@ -89,7 +115,8 @@ def losses(model: Any, batch: Sequence[Example]) -> tuple[Any, Any]:
         return functional.cross_entropy(logits, ids[:, 1:][chosen], reduction="none")
 
     # computed again for the gradient: the logits of a batch take gigabytes
-    result = checkpoint(loss, states[chosen], use_reentrant=False)
+    rows = states.last_hidden_state[:, :-1][chosen]
+    result = checkpoint(loss, rows, use_reentrant=False)
     return result, kinds[:, 1:][chosen] == CHANGED
 
 
@@ -111,12 +138,14 @@ def learn(
     seconds: float,
     rate: float,
     ids: int,
+    passes: int,
     log: Callable[[str], None],
 ) -> int:
-    """Go over the examples once, or until the time is over; returns the steps."""
+    """Go over the examples so often, or until the time is over; returns the steps."""
     parameters = [each for each in model.parameters() if each.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
-    todo, started = batches(examples, ids, random.Random(0)), time.monotonic()
+    todo = [b for seed in range(passes) for b in batches(examples, ids, random.Random(seed))]
+    started, skipped = time.monotonic(), 0
     for step, batch in enumerate(todo):
         done = max(step / len(todo), (time.monotonic() - started) / seconds)
         if done >= 1:
@@ -124,14 +153,23 @@ def learn(
         share = 0.5 * (1 + math.cos(math.pi * done))
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1.0, (step + 1) / WARMING_STEPS) * share
-        loss, changed = losses(model, batch)
-        weights = torch.where(changed, 1.0, COPY)
-        ((loss * weights).sum() / weights.sum()).backward()
-        nn.utils.clip_grad_norm_(parameters, 1.0)
-        optimizer.step()
+        with sdpa_kernel(ATTENTION):
+            loss, changed = losses(model, batch)
+            weights = torch.where(changed, 1.0, COPY)
+            ((loss * weights).sum() / weights.sum()).backward()
+        # one step whose gradient is not a number would make every weight one for good
+        skipped = 0 if nn.utils.clip_grad_norm_(parameters, 1.0).isfinite() else skipped + 1
+        if skipped > MAX_SKIPPED:
+            raise ModelError(
+                f"the gradient is not a number in {skipped} steps up to step {step}",
+                hint="Use a lower --rate, or another version of torch.",
+            )
+        if not skipped:
+            optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        if step % 20 == 0:
-            log(f"step {step}: loss of changed ids {loss[changed].mean().item():.3f}")
+        if step % 20 == 0 or skipped:
+            news = ", skipped: its gradient is not a number" if skipped else ""
+            log(f"step {step}: loss of changed ids {loss[changed].mean().item():.3f}{news}")
     return len(todo)
 
 
