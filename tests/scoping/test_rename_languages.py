@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from specedit.scoping.languages import rules_of
-from specedit.scoping.languages.tables import Tables
+from specedit.scoping.languages.rules import Tables
 from specedit.syntax.languages import LANGUAGES, Language
 
 RULED = [one for one in LANGUAGES if rules_of(one.name) is not None]
@@ -69,6 +69,6 @@ def test_what_a_language_s_tables_name_is_in_its_grammar(language):
     assert sorted(named - there) == []
 
 
-@pytest.mark.parametrize("shared", ["rules", "tables", "rust_places", "yaml", "no.such"])
+@pytest.mark.parametrize("shared", ["rules", "rust_places", "yaml", "no.such"])
 def test_a_module_that_is_no_language_has_no_rules(shared):
     assert rules_of(shared) is None
