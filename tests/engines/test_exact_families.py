@@ -210,6 +210,45 @@ def test_a_row_of_a_tree_has_the_bits_of_its_own_path(small, before):
         assert passes.choose([5], cache, rows=False)[0] == after
 
 
+TEXTS_OF = (1, 40, 500, 511, 512, 513, 30, 2, *range(3, 20))
+
+
+def test_rows_of_texts_of_their_own_have_the_bits_of_each_alone(pair):
+    passes = pair[1].passes
+    numbers = random.Random(4)
+    texts = [[numbers.randrange(517) for _ in range(length)] for length in TEXTS_OF]
+    for count in ends((1, 7, len(texts))):
+        together = [passes.new_cache() for _ in texts[:count]]
+        alone = [passes.new_cache() for _ in together]
+        for text, *both in zip(texts[:count], together, alone, strict=True):
+            for cache in both:
+                passes.read(text, cache)
+        fed = [text[0] for text in texts[:count]]
+        for _ in range(3):
+            seen = np.zeros((2, count, passes.config.hidden), "f4")
+            found = passes.choose_each(fed, together, seen[0])
+            for row, cache in enumerate(alone):
+                state = seen[1, row : row + 1]
+                last, _ = passes.choose([fed[row]], cache, rows=False, states=state)
+                assert found[row] == last[0]
+            assert seen[0].tobytes() == seen[1].tobytes()
+            assert [cache.ids for cache in together] == [cache.ids for cache in alone]
+            fed = found
+
+
+@pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
+def test_texts_of_their_own_need_caches_of_their_own(small):
+    _, files, store = small
+    passes = open_exact(files, store=store).passes
+    one, other = passes.new_cache(), passes.new_cache()
+    for ids, caches in (([1, 2], [one, one]), ([1, 517], [one, other]), ([-1], [one])):
+        with pytest.raises(ValueError, match="refuse"):
+            passes.choose_each(ids, caches)
+    with pytest.raises(ValueError, match="small"):
+        passes.choose_each([1, 2], [one, other], bytearray(4))
+    assert one.ids == other.ids == []
+
+
 @pytest.mark.skipif(not KERNELS, reason="no kernels were built here")
 def test_guarantee_7_converting_and_a_pass_need_no_torch(tmp_path):
     model, files = save("llama, slow frequencies", tmp_path / "folder")

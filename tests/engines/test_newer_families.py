@@ -178,6 +178,7 @@ def test_passes_that_a_state_does_not_allow_are_refused(engine):
     engine.crop(0)
     list(engine.begin(IDS[:9]))
     for call in (
+        lambda: engine.passes.choose_each([1, 2], [engine.new_cache(), engine.new_cache()]),
         lambda: engine.forward([1, 2, 3], [-1, 0, 0]),
         lambda: engine.cache.fill([1, 2], bytearray(7)),
     ):

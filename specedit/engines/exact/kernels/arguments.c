@@ -102,18 +102,38 @@ int rows_fit(const specedit_model *m, int start, int reach, int width) {
         && entries <= POOL_MAX_TASKS && panels * width <= POOL_MAX_TASKS;
 }
 
-int pass_fits(const specedit_model *m, const specedit_cache *cache, const specedit_pass *pass) {
+/* Each row has a cache of its own: one row would read what another writes. */
+static int batch_fits(const specedit_model *m, const specedit_pass *pass) {
+    int last = 0, count = 0, fits = 1;
+    if (!pass->starts || pass->parents || pass->start)
+        return 0;
+    for (; fits && count < pass->width; count++) {
+        specedit_cache *cache = pass->caches[count];
+        fits = cache_fits(m, cache) && !cache->taken
+            && in(pass->starts[count], 0, SPECEDIT_MAX_POSITIONS - 1);
+        if (!fits)
+            break;
+        cache->taken = 1;
+        last = pass->starts[count] > last ? pass->starts[count] : last;
+    }
+    while (count--)
+        pass->caches[count]->taken = 0;
+    return fits && rows_fit(m, last, 1, pass->width);
+}
+
+int pass_fits(const specedit_model *m, specedit_cache *cache, const specedit_pass *pass) {
     int width = pass->width;
     if (!pass->ids || !in(width, 1, SPECEDIT_MAX_WIDTH) || (pass->logits && !pass->choices)
         || !pass->states != !m->weights.id_norm)
         return 0;
-    if (!cache_fits(m, cache) || !rows_fit(m, pass->start, width, width))
+    if (pass->caches ? cache || !batch_fits(m, pass)
+                     : !cache_fits(m, cache) || !rows_fit(m, pass->start, width, width))
         return 0;
     for (int i = 0; i < width; i++)
         if (!in(pass->ids[i], 0, m->shape.vocabulary - 1)
             || (pass->parents && !in(pass->parents[i], -1, i - 1)))
             return 0;
-    if (m->recurrent && cache->length != pass->start) /* its state is that after all of them */
+    if (m->recurrent && (pass->caches || cache->length != pass->start)) /* a state follows one text */
         return 0;
     for (int i = 0; m->recurrent && pass->parents && i < width; i++)
         if (pass->parents[i] != i - 1)

@@ -21,11 +21,22 @@ static int position_of(const specedit_model *model, int row) {
     return model->pass->start + model->depths[row];
 }
 
-static cache_part part_of(const specedit_model *m, int tile, int layer, int head) {
-    return cache_part_of(m->cache, tile, m->places[layer], head);
+static specedit_cache *cache_of(const specedit_model *model, int row) {
+    return model->pass->caches ? model->pass->caches[row] : model->cache;
+}
+
+/* where a row's key and value lie in its cache */
+static int slot_of(const specedit_model *model, int row) {
+    return model->pass->caches ? model->pass->starts[row] : model->pass->start + row;
+}
+
+static cache_part part_of(const specedit_model *m, const specedit_cache *cache, int tile, int layer, int head) {
+    return cache_part_of(cache, tile, m->places[layer], head);
 }
 
 static int is_tree(const specedit_model *model) { return model->pass->parents != 0; }
+
+static int chunk_of(const specedit_model *model) { return model->pass->caches ? 1 : QUERY_ROWS; }
 
 /* Whether rows of a tree see different keys in this tile: each then has a tile of its own. */
 static int is_own(const specedit_model *model, int tile) {
@@ -33,7 +44,8 @@ static int is_own(const specedit_model *model, int tile) {
 }
 
 static int chunks(const specedit_model *model) {
-    return (model->pass->width + QUERY_ROWS - 1) / QUERY_ROWS;
+    int chunk = chunk_of(model);
+    return (model->pass->width + chunk - 1) / chunk;
 }
 
 static int tiles_of(int last) { return last / TILE + 1; }
@@ -65,7 +77,7 @@ static void store_kv_row(specedit_model *m, int layer, int head, int row) {
     const kernel *k = m->kernel;
     const specedit_shape *shape = &m->shape;
     const specedit_layer *weights = &m->layers[layer];
-    int size = m->size, slot = m->pass->start + row; /* of its key and value */
+    int size = m->size, slot = slot_of(m, row);
     const float *cosines = m->cosines + (size_t)row * shape->half;
     const float *sines = m->sines + (size_t)row * shape->half;
     float *all = m->qkv + (size_t)row * weights->qkv.outputs;
@@ -88,7 +100,7 @@ static void store_kv_row(specedit_model *m, int layer, int head, int row) {
             key, weights->key_norm, shape->half, shape->half_true, shape->epsilon, cosines, sines);
     k->quantize16(key, size, shape->half > WIDE_HALF ? WIDE_KEY_LIMIT : KEY_LIMIT, keys, &key_scale);
     k->quantize8(value, size, values, &value_scale);
-    cache_write(part_of(m, slot / TILE, layer, head), size, slot % TILE, keys,
+    cache_write(part_of(m, cache_of(m, row), slot / TILE, layer, head), size, slot % TILE, keys,
         key_scale, values, value_scale);
 }
 
@@ -112,7 +124,7 @@ void store_kv_task(void *context, int layer, int task, int thread) {
 static void gather_shared(
     specedit_model *m, int layer, int head, int tile, int shared, cache_part own) {
     int size = m->size;
-    cache_part here = part_of(m, tile, layer, head);
+    cache_part here = part_of(m, m->cache, tile, layer, head);
     memcpy(own.key_scales, here.key_scales, (size_t)shared * sizeof(float));
     memcpy(own.value_scales, here.value_scales, (size_t)shared * sizeof(float));
     if (shared % LANES)
@@ -149,7 +161,7 @@ static void tile_of(specedit_model *m, thread_scratch *scratch, int layer, int h
     const kernel *k = m->kernel;
     int size = m->size, per_kv = m->per_kv, rows = (to - from) * per_kv;
     int keys = seen_of(m, to - 1, tile);
-    cache_part part = part_of(m, tile, layer, head);
+    cache_part part = part_of(m, cache_of(m, from), tile, layer, head);
     size_t at = query_at(m, head, from);
     k->gemm16(m->queries + at * size, size, rows, part.keys, (size_t)LANES * size,
         (keys + LANES - 1) / LANES, size, scratch->scores);
@@ -176,7 +188,7 @@ static void tile_of_tree(specedit_model *m, thread_scratch *scratch, int layer, 
     int to, int tile, float *sum, float *maximum, float *output) {
     const kernel *k = m->kernel;
     int size = m->size, per_kv = m->per_kv, rows = (to - from) * per_kv;
-    cache_part part = part_of(m, tile, layer, head);
+    cache_part part = part_of(m, m->cache, tile, layer, head);
     cache_part own = cache_part_at(scratch->gathered, size);
     int shared = m->pass->start - tile * TILE; /* positions that all rows see */
     shared = shared < 0 ? 0 : shared < TILE ? shared : TILE;
@@ -191,7 +203,7 @@ static void tile_of_tree(specedit_model *m, thread_scratch *scratch, int layer, 
             continue;
         EACH_ANCESTOR(one, to_at, slot, row, tile)
         cache_move_key(
-            own, to_at, part_of(m, slot / TILE, layer, head), slot % TILE, size);
+            own, to_at, part_of(m, m->cache, slot / TILE, layer, head), slot % TILE, size);
         k->gemm16(queries + (size_t)r * size, size, per_kv, own.keys + panels * panel, panel, more,
             size, scratch->sums);
         for (int p = 0; p < more; p++)
@@ -207,7 +219,7 @@ static void tile_of_tree(specedit_model *m, thread_scratch *scratch, int layer, 
     for (int row = from, r = 0; row < to; row++, r += per_kv) {
         EACH_ANCESTOR(one, to_at, slot, row, tile)
         cache_move_value(
-            own, to_at, part_of(m, slot / TILE, layer, head), slot % TILE, size);
+            own, to_at, part_of(m, m->cache, slot / TILE, layer, head), slot % TILE, size);
         int end = (seen_of(m, row, tile) + BLOCK - 1) / BLOCK;
         if (end > blocks)
             add_value_blocks(m, scratch, own, blocks, end, r, r + per_kv, output);
@@ -235,8 +247,9 @@ void attention_task(void *context, int layer, int task, int thread) {
         tile = task % max_tiles(m);
         task /= max_tiles(m);
     }
-    int head = task % m->shape.kv_heads, from = task / m->shape.kv_heads * QUERY_ROWS;
-    int to = from + QUERY_ROWS < width ? from + QUERY_ROWS : width;
+    int head = task % m->shape.kv_heads, chunk = chunk_of(m);
+    int from = task / m->shape.kv_heads * chunk;
+    int to = from + chunk < width ? from + chunk : width;
     int last = 0, rows = (to - from) * per_kv;
     for (int row = from; row < to; row++) /* in a tree the last row need not be the deepest */
         last = position_of(m, row) > last ? position_of(m, row) : last;

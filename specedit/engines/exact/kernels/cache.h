@@ -20,6 +20,7 @@ struct specedit_cache {
     int now;             /* which of them is which */
     int length;          /* positions, where there are states */
     uint64_t pass;       /* the last one with choices, as the model numbers them; 0: another */
+    int taken; /* by a row of the pass whose arguments are checked: finds a cache that is passed twice */
 };
 
 /* one head's part of a tile */

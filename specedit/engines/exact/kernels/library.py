@@ -99,6 +99,8 @@ class CPass(ctypes.Structure):
         ("logits", POINTER(c_float)),
         ("hidden", POINTER(c_float)),
         ("subset", POINTER(CSubset)),
+        ("caches", POINTER(c_void_p)),
+        ("starts", POINTER(c_int32)),
         ("margins", POINTER(c_float)),
         ("progress", POINTER(c_int32)),
         ("states", POINTER(c_float)),

@@ -79,11 +79,18 @@ void specedit_model_free(specedit_model *m) {
 
 /* -- passes --------------------------------------------------------------------------------------- */
 
-/* Memory in the cache for what a pass writes, and in the model for what it works in. */
+/* Memory in the caches for what a pass writes, and in the model for what it works in. */
 static int reserve_pass(
     specedit_model *m, specedit_cache *cache, int threads, const specedit_pass *pass) {
     int w = pass->width, last = pass->start + w - 1;
-    if (specedit_cache_reserve(cache, last + 1))
+    if (pass->caches) {
+        last = 0;
+        for (int i = 0; i < w; i++) {
+            if (specedit_cache_reserve(pass->caches[i], pass->starts[i] + 1))
+                return SPECEDIT_NO_MEMORY;
+            last = pass->starts[i] > last ? pass->starts[i] : last;
+        }
+    } else if (specedit_cache_reserve(cache, last + 1))
         return SPECEDIT_NO_MEMORY;
     m->last = last;
     if (m->recurrent && pass->choices && reserve_journal(m, w))
@@ -101,7 +108,7 @@ int specedit_run(
         return SPECEDIT_NO_MEMORY;
     for (int i = 0; i < w; i++) {
         int parent = pass.parents ? pass.parents[i] : i - 1;
-        m->depths[i] = parent < 0 ? 0 : m->depths[parent] + 1;
+        m->depths[i] = pass.caches ? pass.starts[i] : parent < 0 ? 0 : m->depths[parent] + 1;
         chain &= parent == i - 1;
     }
     if (chain)

@@ -131,7 +131,7 @@ static inline int up_to(int number, int multiple) {
 int shape_fits(const specedit_shape *shape, const specedit_weights *weights);
 int linear_fits(const specedit_linear *linear, int outputs, int inputs, int group_size);
 int cache_fits(const specedit_model *model, const specedit_cache *cache);
-int pass_fits(const specedit_model *model, const specedit_cache *cache, const specedit_pass *pass);
+int pass_fits(const specedit_model *model, specedit_cache *cache, const specedit_pass *pass);
 /* `width` rows, the last one at position start + reach - 1 */
 int rows_fit(const specedit_model *model, int start, int reach, int width);
 

@@ -146,7 +146,10 @@ typedef struct {
 
 /* One pass over `width` ids that follow `start` positions of the cache. With `parents` they are a tree:
  * row i follows row parents[i] < i, or the cache where that is -1. Without, it follows row i - 1.
- * Either way its key and value are stored in the cache at start + i. */
+ * Either way its key and value are stored in the cache at start + i.
+ *
+ * With `caches` the rows are a batch of several texts: row i follows starts[i] positions of the cache
+ * caches[i], sees nothing else, and is equal to the row of a pass over it alone. */
 typedef struct {
     const int32_t *ids;
     const int32_t *parents; /* or null: a chain */
@@ -158,6 +161,8 @@ typedef struct {
     float *hidden;    /* width x hidden_true, or null: the rows behind the last norm, which the output
                          layer takes; with them the last layer is run whole */
     const specedit_subset *subset; /* or null: all ids. Choices and logits are places in it */
+    struct specedit_cache *const *caches; /* or null. With it `parents` is null and `start` 0 */
+    const int32_t *starts;                /* width, with `caches` */
     float *margins; /* width: by how much the largest logit exceeds the second; or null */
     int32_t *progress; /* or null: the pass writes the thousandths of its steps that are done to the first
                           number, and ends once the second, which another thread may set, is not 0 */
@@ -253,6 +258,7 @@ SPECEDIT_EXPORT int specedit_cache_state(specedit_cache *cache, char *state, int
 
 /* -- a pass ------------------------------------------------------------------------------------- */
 
+/* `cache` is null where the pass names caches itself. */
 SPECEDIT_EXPORT int specedit_run(
     specedit_model *model, specedit_cache *cache, specedit_pool *pool, const specedit_pass *pass);
 
