@@ -19,6 +19,7 @@ import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,8 +162,10 @@ def write(model: str, kind: str, weights: Sequence[float], bias: float, sure: fl
     data = json.loads(path.read_text("utf-8"))
     models = data["models"] if data["signals"] == list(SIGNALS) else {}
     own = next((a for a in adapter.entries(adapter.SHIPPED) if a.base_sha256 == entry.sha256), None)
-    merged = {"adapter": own.name, "adapter_sha256": own.sha256} if own else {}
-    models[ModelInfo(model, entry.sha256, weights=kind, **merged).calibration] = {
+    info = ModelInfo(model, entry.sha256, weights=kind)
+    if own is not None:
+        info = replace(info, adapter=own.name, adapter_sha256=own.sha256)
+    models[info.calibration] = {
         "bias": round(bias, 4),
         "weights": [round(weight, 4) for weight in weights],
         "sure": round(sure, 3),

@@ -95,16 +95,12 @@ def _rust_lists(parsed: ParsedText) -> bool:
 def _rust_must(parsed: ParsedText, leaf: Branch, name: str) -> bool:
     if name in RUST_TYPES:
         plain = leaf.type in ("type_identifier", "identifier")
-        return plain and not _uses_a_glob(leaf) and not _in_macro(leaf)
-    if leaf.type != "identifier" or not name[:1].islower() or leaf.parent is None:
-        return False
-    if leaf.parent.type.startswith(("scoped", "use", "attribute", "macro", "token")):
-        return False
-    return not _uses_a_glob(leaf) and not _in_macro(leaf)
-
-
-def _in_macro(leaf: Branch) -> bool:
-    return any(up.type in ("token_tree", "macro_definition", "attribute_item") for up in leaf.up())
+    else:
+        holders = ("scoped", "use", "attribute", "macro", "token")
+        named = leaf.type == "identifier" and name[:1].islower() and leaf.parent is not None
+        plain = named and not leaf.place.startswith(holders)
+    in_macro = ("token_tree", "macro_definition", "attribute_item")
+    return plain and not _uses_a_glob(leaf) and leaf.around(*in_macro) is None
 
 
 def _uses_a_glob(leaf: Branch) -> bool:

@@ -201,8 +201,7 @@ def view(
 ) -> int:
     """Make an HTML page of a trace, and print its path."""
     from specedit.files import atomic
-    from specedit.view.html import GENERATOR, page
-    from specedit.view.trace import read
+    from specedit.view.trace import GENERATOR, page, read
 
     source = Path(trace)
     text = page(read(source))

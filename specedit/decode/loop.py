@@ -14,13 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 from specedit.decode import FREE, PREDICTION, Chunk, Costly, Done, Draft, Drafter, Watcher
-from specedit.decode.tree import (
-    accepted_path,
-    is_chain,
-    likeliest_chain,
-    main_part,
-    pass_parents,
-)
+from specedit.decode.tree import accepted_path, is_chain, likeliest_chain, main_part, pass_parents
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Prefill, Sampling, common, depths
 from specedit.errors import UsageError

@@ -125,11 +125,7 @@ def candidates(
 
 
 def best_resync(
-    index: Index,
-    answer: Sequence[int],
-    lost: int,
-    since: int,
-    fresh_line: bool,
+    index: Index, answer: Sequence[int], lost: int, since: int, fresh_line: bool
 ) -> ResyncPoint | None:
     """The likeliest position after `answer`; None when there is no candidate."""
     tables = _tables(constants.FITTED)

@@ -93,11 +93,7 @@ class Widths:
     within 2 % and that many passes of plain decoding."""
 
     def __init__(
-        self,
-        curve: Curve = TYPICAL,
-        *,
-        widest: int = MAX_WIDTH,
-        clock: Clock | None = None,
+        self, curve: Curve = TYPICAL, *, widest: int = MAX_WIDTH, clock: Clock | None = None
     ) -> None:
         self._widest = widest
         self._clock = clock

@@ -25,12 +25,7 @@ from specedit.edit.report import (
     counted,
 )
 from specedit.edit.sink import Answered, Planned, Sink
-from specedit.edit.splice import (
-    fitted,
-    joined,
-    part_of_changed,
-    symbol_names,
-)
+from specedit.edit.splice import fitted, joined, part_of_changed, symbol_names
 from specedit.errors import TooLong
 from specedit.files.source import Source
 from specedit.settings import Settings

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from specedit.check.answer import bare
 from specedit.check.finding import Finding, Spot
 from specedit.check.instruction import ABOUT_COMMENTS
-from specedit.check.new_code import bare
 from specedit.check.parsed import parsed_text
 from specedit.syntax.languages import Language
 from specedit.syntax.lines import changed_runs, lines_of

@@ -146,11 +146,7 @@ QUIET = {"clean": "", "smudge": "", "process": "", "required": "false"}
 
 
 def ask(
-    here: Path,
-    *words: str,
-    codes: Sequence[int] = (0,),
-    stdin: bytes = b"",
-    hooks: bool = False,
+    here: Path, *words: str, codes: Sequence[int] = (0,), stdin: bytes = b"", hooks: bool = False
 ) -> tuple[int, bytes]:
     """Run git in `here`; its exit code and stdout. A code not in `codes` is an error. `hooks`: the
     question is where hooks lie, which the setting that switches them off would answer."""

@@ -508,12 +508,7 @@ _MULTIPLIERS = {  # of Granite
 
 
 def _numbers(
-    fields: Fields,
-    kind: int,
-    family: str,
-    base: float,
-    parameters: dict[str, Any],
-    vocabulary: int,
+    fields: Fields, kind: int, family: str, base: float, parameters: dict[str, Any], vocabulary: int
 ) -> Architecture:
     """The numbers under the keys of one `kind` of file."""
     key = {field: keys[kind] for field, keys in _KEYS.items()}

@@ -36,7 +36,6 @@ DESCRIPTIONS = {  # of a meaning without a declaration
     MODULE: "another module's name",
     "implicit": "an undeclared member",
 }
-IsHere = Callable[[str, str], bool]  # whether a module that a file names may be the project's
 
 
 @dataclass
@@ -187,7 +186,6 @@ def resolve_name(
     typings: Mapping[str, Typing],
     name: str,
     owner: str,
-    is_here: IsHere,
     at: Callable[[str, Branch], bool] | None = None,
     *,
     derived: bool = False,
@@ -196,7 +194,7 @@ def resolve_name(
     `derived`: a parameter that is stored in a renamed field of the same name is renamed too."""
     resolved = _candidates(typings, name)
     resolved.candidates = [each for each in resolved.candidates if each.kind != "literal"]
-    theirs = [each for each in resolved.candidates if _is_theirs(resolved, each, is_here)]
+    theirs = [each for each in resolved.candidates if _is_theirs(resolved, each)]
     ours = [each for each in resolved.candidates if each not in theirs]
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
@@ -657,14 +655,15 @@ def _is_used(each: Meaning) -> bool:
     return len(each.leaves) > max(1, len(each.declared))
 
 
-def _is_theirs(resolved: ResolvedName, each: Meaning, is_here: IsHere) -> bool:
+def _is_theirs(resolved: ResolvedName, each: Meaning) -> bool:
     """Whether a meaning is known to be another project's."""
     if each.kind == EXTERNAL:
         return True
     if _is_declared(each):
         return False
-    path = resolved.path_of(each.leaves[0])
-    return is_foreign(each, resolved.rules, lambda module: is_here(module, path))
+    first = each.leaves[0]
+    project, path = resolved.typing_of(first).project, resolved.path_of(first)
+    return is_foreign(each, resolved.rules, lambda module: project.is_here(module, path))
 
 
 def follows_imports(rules: Rules) -> bool:

@@ -114,7 +114,7 @@ class Tree:
         self.root = root
         self.here = here  # names count from it
         self.tracks = tracks  # git knows the files; else only those that were named are known
-        self.project = Project(tracked, self._read)
+        self.project = Project(tracked, self._read, self.is_here)
         self.unasked = MAX_SHOWN_CHARACTERS  # characters that the model may still be shown
 
     @classmethod
@@ -197,9 +197,7 @@ class Tree:
         built = [path for path in paths if strict and is_built(path, self.project.text(path))]
         if len(built) < len(paths):
             paths = [path for path in paths if path not in built]
-        result = rename_tree(
-            self.project, paths, old, new, settings.scope, self.is_here, target, strict=strict
-        )
+        result = rename_tree(self.project, paths, old, new, settings.scope, target, strict=strict)
         if own is not None:
             return result.only(own)
         found = doubt("built from other files, and not searched", (), "skipped")
@@ -286,7 +284,7 @@ class Tree:
         if len(paths) > MAX_REPORTED_FILES:
             return planned
         around = {*paths, path}
-        lines, declared = used_elsewhere(self.project, around, path, old, line, self.is_here)
+        lines, declared = used_elsewhere(self.project, around, path, old, line)
         if not lines:
             return planned
         text = f"{used_in(lines, declared)}: name no file, and all are renamed"
@@ -315,7 +313,8 @@ def uses_of_old_name(
     root: Path, before: Texts, after: Texts, path: str, old: str, new: str
 ) -> dict[str, list[int]]:
     """The lines of other files of the index that use by its old name what one file declares."""
-    project = Project(before, lambda path: before[path]())
+    ours = Tree(root, [*after]).is_here
+    project = Project(before, lambda path: before[path](), ours)
     then, now = project.typing(path), Project(after, lambda path: after[path]()).typing(path)
     name = split_member(old)[1]
     if then is None or now is None:
@@ -324,8 +323,7 @@ def uses_of_old_name(
     if gone <= 0 or len(then.scopes.declarations(new)) >= len(now.scopes.declarations(new)):
         return {}
     paths = {path, *git.indexed_with(root, name)}
-    ours = Tree(root, [*after]).is_here
-    lines, declared = used_elsewhere(project, paths, path, old, None, ours)
+    lines, declared = used_elsewhere(project, paths, path, old, None)
     return {} if declared else lines
 
 

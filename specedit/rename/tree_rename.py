@@ -20,7 +20,6 @@ from specedit.rename.places import MANY_NAMES, called, check_names, guessed
 from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
     DESCRIPTIONS,
-    IsHere,
     ResolvedName,
     choose_every_use,
     choose_locals,
@@ -124,10 +123,7 @@ class TreeRename:
 
 
 def add(
-    files: dict[str, RenameGuess],
-    path: str,
-    *notes: Finding,
-    collisions: Iterable[Finding] = (),
+    files: dict[str, RenameGuess], path: str, *notes: Finding, collisions: Iterable[Finding] = ()
 ) -> None:
     """Add notes, or collisions, to what is known of a file."""
     guess = files[path]
@@ -141,7 +137,6 @@ def rename_tree(
     old: str,
     new: str,
     scope: str,
-    is_here: IsHere,
     target: Target | None = None,
     *,
     strict: bool = True,
@@ -154,7 +149,7 @@ def rename_tree(
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     others = [path for path in _otherwise(project, exact, name) if path not in paths]
     exact, paths = [*exact, *others], [*paths, *others]
-    every = _decided(project, exact, owner, name, is_here, target, strict=strict, derived=derives)
+    every = _decided(project, exact, owner, name, target, strict=strict, derived=derives)
     chosen = any(resolved.chosen for resolved in every)
     if (strict or owner) and not chosen and not derives:
         refuse_nothing(project, owner, name, every)
@@ -166,6 +161,9 @@ def rename_tree(
             if resolved.chosen or derives or named:
                 # one thing of several: a comment speaks of it only next to it
                 apart = bool(owner or target) and not resolved.here(path, resolved.chosen)
+                kept = frozenset[int]()
+                if derives:
+                    kept = _kept_names(project, resolved.typings, path, name, new)
                 guess = guessed(
                     resolved,
                     path,
@@ -173,9 +171,7 @@ def rename_tree(
                     new.lstrip("$"),
                     "code" if apart and not derives else scope,
                     whole_tree=True,
-                    kept_names=_kept_names(project, resolved.typings, path, name, new, is_here)
-                    if derives
-                    else frozenset(),
+                    kept_names=kept,
                     named_strings=named,
                 )
                 if resolved.chosen:  # else only a string there names another language's thing
@@ -192,7 +188,7 @@ def rename_tree(
                 left[path] = (doubt(text, lines, kind),) if lines else ()
     for path in paths:
         if path not in files and path not in left:
-            alone = _derived_only(project, path, owner, name, new, is_here) if derives else None
+            alone = _derived_only(project, path, owner, name, new) if derives else None
             alone = alone or configuration_renamed(project, path, every, name, new)
             if alone is not None and alone.places:
                 files[path] = alone
@@ -229,7 +225,6 @@ def _decided(
     paths: Sequence[str],
     owner: str,
     name: str,
-    is_here: IsHere,
     target: Target | None,
     *,
     strict: bool,
@@ -238,7 +233,7 @@ def _decided(
     """What is renamed, by language. `owner` is a class, or else a module."""
     at = _at(project, target) if target is not None else None
     every = [
-        resolve_name(typings, name, owner, is_here, at, derived=derived)
+        resolve_name(typings, name, owner, at, derived=derived)
         for typings in families(project, paths)
     ]
     if any(resolved.chosen for resolved in every):
@@ -249,7 +244,7 @@ def _decided(
         if len(meant) > 1:
             _refuse_several(project, owner, name, meant)
         return [
-            resolve_name(resolved.typings, name, "", is_here, in_module, derived=derived)
+            resolve_name(resolved.typings, name, "", in_module, derived=derived)
             for resolved in every
         ]
     if target is None:
@@ -318,18 +313,13 @@ def _moves(
 
 
 def _kept_names(
-    project: Project,
-    typings: Mapping[str, Typing],
-    path: str,
-    old: str,
-    new: str,
-    is_here: IsHere,
+    project: Project, typings: Mapping[str, Typing], path: str, old: str, new: str
 ) -> frozenset[int]:
     """Where a name that is built from OLD is known to be another project's."""
 
     def places(name: str) -> set[tuple[str, int]]:
         holding = {p: t for p, t in typings.items() if name in (project.text(p) or "")}
-        known = resolve_name(holding, name, "", is_here)
+        known = resolve_name(holding, name, "")
         return {
             (p, leaf.start)
             for p, parts in known.others.items()
@@ -349,14 +339,14 @@ def _kept_names(
 
 
 def _derived_only(
-    project: Project, path: str, owner: str, old: str, new: str, is_here: IsHere
+    project: Project, path: str, owner: str, old: str, new: str
 ) -> RenameGuess | None:
     """A file that holds only names that are built from OLD, or code in prose."""
     if is_prose(path):
         return rename_prose(project.text(path) or "", owner, old, new)
     if (typing := project.typing(path)) is None:
         return None
-    kept = _kept_names(project, {path: typing}, path, old, new, is_here)
+    kept = _kept_names(project, {path: typing}, path, old, new)
     none = ResolvedName({path: typing}, [])
     return guessed(none, path, old, new, "derived", whole_tree=True, kept_names=kept)
 
@@ -383,9 +373,7 @@ def _with_others(
         if part.kind != "module"
     )
     return replace(
-        guess,
-        undecided=(*guess.undecided, *undecided),
-        outside=(*guess.outside, *others),
+        guess, undecided=(*guess.undecided, *undecided), outside=(*guess.outside, *others)
     )
 
 
@@ -530,12 +518,7 @@ def used_in(lines: Mapping[str, Iterable[int]], declared: str) -> str:
 
 
 def used_elsewhere(
-    project: Project,
-    paths: Iterable[str],
-    path: str,
-    old: str,
-    line: int | None,
-    is_here: IsHere,
+    project: Project, paths: Iterable[str], path: str, old: str, line: int | None
 ) -> tuple[dict[str, list[int]], str]:
     """The lines of other files that use what `old` means in one (on `line`, if so), and where that
     is declared, if not in this one."""
@@ -547,7 +530,7 @@ def used_elsewhere(
     typings = next((family for family in families(project, related) if path in family), None)
     if typings is None:
         return {}, ""
-    resolved = resolve_name(typings, name, owner, is_here)
+    resolved = resolve_name(typings, name, owner)
     lines: dict[str, list[int]] = {}
     declared = ""
     for each in resolved.chosen:

@@ -22,7 +22,7 @@ class Lookup:
         self.rules = scopes.rules
         self.project = project
         self._found: dict[int, list[Owner]] = {}  # what a class extends in other files
-        self._rankings: dict[Hashable, tuple[object, RankedDeclarations]] = {}
+        self._ordered: dict[Hashable, tuple[object, list[Declared]]] = {}
 
     def lookup(self, name: str, at: Branch, hint: str = "value") -> Declared | None:
         scope: Scope | None = self.scopes.scope_of(at)
@@ -47,10 +47,10 @@ class Lookup:
             for opened, only in scope.opens:
                 shown = self.members((opened,), name) if only in ("", name) else []
                 results += self._meant(shown, hint, before)
-            chosen = self._choose(results, at, hint, inner)
-            if chosen is not None:
+            visible = [each for each in results if before is None or each.after <= before]
+            if ordered := self._in_order(visible, hint):
                 self.project.count(self, steps)
-                return chosen
+                return ordered[-1]
             if scope.kind == "function" or self.rules.reads_class:
                 inner = False
             scope = scope.parent
@@ -70,14 +70,23 @@ class Lookup:
         return declared
 
     def _meant(self, found: list[Declared], hint: str, before: int | None) -> list[Declared]:
-        """Declarations of one name; of many, the one that is meant."""
+        """Declarations of one name; of many, the one that is meant, found by bisection. `before`:
+        it must be visible from this byte."""
         if len(found) < MIN_INDEXED_CHILDREN:
             return found
         key = (id(found), hint)  # its id is its own as long as it is kept
-        if key not in self._rankings:
-            accepted = [declared for declared in found if self._accepts(declared, hint)]
-            self._rankings[key] = found, RankedDeclarations(accepted, is_type=hint == "type")
-        return self._rankings[key][1].best(before)
+        if key not in self._ordered:
+            self._ordered[key] = found, self._in_order(found, hint)
+        _, ordered = self._ordered[key]
+        number = len(ordered)
+        if before is not None and hint != "type":
+            number = bisect_right(ordered, (True, before), key=lambda each: _rank(each)[:2])
+        return ordered[max(0, number - 1) : number]
+
+    def _in_order(self, found: Iterable[Declared], hint: str) -> list[Declared]:
+        """What a place may mean; the last one is what it does."""
+        accepted = [declared for declared in found if self._accepts(declared, hint)]
+        return accepted if hint == "type" else sorted(accepted, key=_rank)
 
     def _assigned(self, found: list[Declared], at: Branch, hint: str) -> list[Declared]:
         """The last member that a class's body has set before it comes to `at`."""
@@ -99,20 +108,6 @@ class Lookup:
                 return None
             previous = up
         return None
-
-    def _choose(
-        self, found: Iterable[Declared], at: Branch, hint: str, inner: bool
-    ) -> Declared | None:
-        fits = [declared for declared in found if self._accepts(declared, hint)]
-        if not fits:
-            return None
-        if inner or not self.rules.hoists:
-            fits = [fit for fit in fits if fit.after <= at.start]
-        if hint != "type":
-            fits.sort(key=_rank)
-            latest = [fit for fit in fits if fit.kind not in TYPES and fit.after]
-            return latest[-1] if latest else (fits[-1] if fits else None)
-        return fits[-1] if fits else None
 
     def _accepts(self, declared: Declared, hint: str) -> bool:
         if self.rules.macros_apart and "macro" in (declared.kind, hint):
@@ -200,30 +195,6 @@ def is_assigned(declared: Declared, at: Branch) -> bool:
         return False
     read = (declared.node.part("right"), declared.node.part("type"))
     return not any(part is not None and part.start <= at.start < part.end for part in read)
-
-
-class RankedDeclarations:
-    """Many declarations of one name, which places choose from by bisection."""
-
-    def __init__(self, accepted: list[Declared], *, is_type: bool) -> None:
-        self._accepted = accepted
-        self._is_type = is_type
-        ordered = sorted(accepted, key=_rank)
-        self._late = [
-            declared for declared in ordered if declared.kind not in TYPES and declared.after
-        ]
-        self._others = [
-            declared for declared in ordered if declared.kind in TYPES or not declared.after
-        ]
-
-    def best(self, before: int | None) -> list[Declared]:
-        """The one that is meant by a place; `before`: that must be visible from this byte."""
-        if self._is_type:
-            return self._accepted[-1:]
-        number = len(self._late)
-        if before is not None:
-            number = bisect_right(self._late, before, key=lambda declared: declared.after)
-        return self._late[number - 1 : number] or self._others[-1:]
 
 
 def _rank(declared: Declared) -> tuple[bool, int, int]:

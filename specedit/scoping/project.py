@@ -48,14 +48,20 @@ def folders_up(folder: str) -> Iterator[str]:
 
 
 class Project:
-    """Texts by path, from the top of the tree, with slashes. `read` gives one file's text."""
+    """Texts by path, from the top of the tree, with slashes. `read` gives one file's text;
+    `is_here`: whether a module that a file names may be one of the tree's."""
 
-    def __init__(self, paths: Iterable[str], read: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        paths: Iterable[str],
+        read: Callable[[str], str],
+        is_here: Callable[[str, str], bool] = lambda module, path: True,
+    ) -> None:
         self.paths = frozenset(paths)
         self.folders = frozenset(
             str(up) for path in self.paths for up in PurePosixPath(path).parents
         )
-        self._read = read
+        self._read, self.is_here = read, is_here
         self._texts: dict[str, str | None] = {}
         self._typings: dict[str, Typing | None] = {}
         self._homes: dict[int, str] = {}  # of scopes
@@ -88,7 +94,7 @@ class Project:
 
     def unparsed(self) -> Project:
         """The same texts without their trees, which take 70 times the memory."""
-        result = Project(self.paths, self._read)
+        result = Project(self.paths, self._read, self.is_here)
         result._texts = self._texts
         return result
 

@@ -138,8 +138,8 @@ class Branch:
             node = waiting.pop()
             yield node
             if node.children:
-                below = node.children if not without else without_types(node.children, without)
-                waiting.extend(reversed(below))
+                below = reversed(node.children)
+                waiting += (x for x in below if x.type not in without) if without else below
 
     def up(self) -> Iterator[Branch]:
         """The parents, nearest first."""
@@ -147,10 +147,6 @@ class Branch:
         while node is not None:
             yield node
             node = node.parent
-
-
-def without_types(nodes: Sequence[Branch], types: Container[str]) -> list[Branch]:
-    return [node for node in nodes if node.type not in types]
 
 
 def first_of(node: Branch) -> Branch | None:

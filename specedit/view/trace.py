@@ -1,7 +1,9 @@
 """A run's trace: JSON lines, one per pass, in the order they happened; read, and written as the
-events come, over an older trace and nothing else.
+events come, over an older trace and nothing else; and its page, one HTML file that asks for no
+other.
 
 What concerns a whole file stands in the line of its first pass (`begin`) and of its last (`end`).
+The template `page.html` escapes every text and makes it harmless.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ import contextlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +25,9 @@ from specedit.edit.sink import Answered, Begun, EditEvent, Sink
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
 from specedit.files import git, stored
+from specedit.view import provenance as prov
+from specedit.view.colours import LOOKS, count, seconds
+from specedit.view.terminal import harmless
 
 MAX_FIRST_LINE_BYTES = 1 << 24  # bytes of a trace's first line
 INVALID = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
@@ -259,3 +265,75 @@ def _leads_away(path: Path, real: Path) -> bool:
     if not named.is_relative_to(top):
         return False
     return not real.is_relative_to(top) or ".git" in real.relative_to(top).parts
+
+
+GENERATOR = '<meta name="generator" content="specedit">'  # how our pages are recognized
+WIDTH, HEIGHT, LEFT = 1000, 84, 46  # of a plot; LEFT: room for the numbers of the vertical axis
+TICK_STEPS_S = tuple(a * 10**b for b in range(-4, 5) for a in (1, 2, 5))  # seconds between ticks
+
+
+def page(runs: Sequence[FileTrace]) -> str:
+    """The whole page."""
+    from jinja2 import Environment, PackageLoader
+    from markupsafe import Markup
+
+    shown = list(map(_shown, runs))
+    environment = Environment(
+        loader=PackageLoader("specedit", "view"),
+        autoescape=True,
+        trim_blocks=True,
+        finalize=lambda value: harmless(value) if isinstance(value, str) else value,
+    )
+    environment.filters |= {"seconds": seconds, "count": count}
+    return environment.get_template("page.html").render(
+        generator=Markup(GENERATOR),
+        runs=shown,
+        kinds={kind for run in shown for node in run["passes"] for kind, _ in node["pieces"]},
+        looks=LOOKS,
+        rest="Point at a token or a bar to see its pass.",
+        **{"width": WIDTH, "height": HEIGHT, "left": LEFT},
+    )
+
+
+def _shown(run: FileTrace) -> dict[str, Any]:
+    """The values of a run for the template."""
+    total = max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6)
+    scale = (WIDTH - LEFT) / total
+    chunks = [pass_.written.chunk for pass_ in run.passes]
+    proposed = accumulate(chunk.proposed for chunk in chunks)
+    accepted = accumulate(chunk.accepted for chunk in chunks)
+    passes = [
+        {
+            "number": number,
+            "at": step.at,
+            "chunk": chunk,
+            "text": step.written.text,
+            # A pass is named after its draft; one whose draft gave nothing was decoded freely.
+            "kind": drafted if chunk.accepted else prov.FREE,
+            "pieces": [
+                (drafted if place < chunk.accepted else own, piece)
+                for place, piece in enumerate(step.written.pieces)
+            ],
+            "left": LEFT + scale * step.at,
+            "right": LEFT + scale * (step.at + chunk.seconds),
+            "proposed_so_far": p,
+            "accepted_so_far": a,
+        }
+        for number, (step, chunk, (drafted, own), a, p) in enumerate(
+            zip(run.passes, chunks, _kinds(chunks), accepted, proposed, strict=True)
+        )
+    ]
+    step = next((step for step in TICK_STEPS_S if total / step <= 10), TICK_STEPS_S[-1])
+    ticks = ((LEFT + scale * n * step, f"{n * step:g} s") for n in range(int(total / step) + 1))
+    return {
+        "file": run.file,
+        "begin": run.begin,
+        "tokens": sum(len(chunk.tokens) for chunk in chunks),
+        "seconds": sum(chunk.seconds for chunk in chunks),
+        "passes": passes,
+        "ticks": [(x, label) for x, label in ticks if x <= WIDTH - 30],
+    }
+
+
+def _kinds(chunks: Sequence[Chunk]) -> list[tuple[str, str]]:
+    return [prov.kinds_of(c, following) for c, following in pairwise([*chunks, None]) if c]

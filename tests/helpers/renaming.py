@@ -52,8 +52,8 @@ def rename_texts(
     def ours(module: str, path: str) -> bool:
         return root is not None and is_here(module, root / path)
 
-    project = Project(texts, texts.__getitem__)
-    return rename_tree(project, [p for p in texts if p in held], old, new, scope, ours, target)
+    project = Project(texts, texts.__getitem__, ours)
+    return rename_tree(project, [p for p in texts if p in held], old, new, scope, target)
 
 
 def texts_after(texts: Mapping[str, str], result: TreeRename) -> dict[str, str]:

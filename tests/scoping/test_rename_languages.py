@@ -5,9 +5,9 @@ from dataclasses import fields
 from functools import cache
 
 import pytest
+from specedit.scoping.languages.tables import Tables
 
 from specedit.scoping.languages import rules_of
-from specedit.scoping.languages.tables import Tables
 from specedit.syntax.languages import LANGUAGES, Language
 
 RULED = [one for one in LANGUAGES if rules_of(one.name) is not None]

@@ -14,8 +14,7 @@ from events import feed
 
 from specedit.decode import FREE, Chunk
 from specedit.edit.backend import Answer, ModelInfo, Ready, Written
-from specedit.view.html import page
-from specedit.view.trace import TraceWriter, read
+from specedit.view.trace import TraceWriter, page, read
 
 pytestmark = pytest.mark.tools
 

@@ -41,11 +41,7 @@ class SmallModel:
     """One draft model and its cache."""
 
     def __init__(
-        self,
-        engine: Engine,
-        name: str = "",
-        vocabulary: int = 0,
-        frequent: Sequence[int] = (),
+        self, engine: Engine, name: str = "", vocabulary: int = 0, frequent: Sequence[int] = ()
     ) -> None:
         """`frequent`: the ids that it may choose, besides those that it read; empty: all. Fewer ids
         make a draft cheaper."""

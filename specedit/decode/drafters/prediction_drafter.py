@@ -44,10 +44,7 @@ class PredictionDrafter:
     name = PREDICTION
 
     def __init__(
-        self,
-        prediction: Sequence[int],
-        codec: Codec | None = None,
-        instruction: Sequence[int] = (),
+        self, prediction: Sequence[int], codec: Codec | None = None, instruction: Sequence[int] = ()
     ) -> None:
         self._ids = list(prediction)
         self._codec = codec
@@ -166,11 +163,7 @@ class PredictionDrafter:
         answer = self._answer
         since = len(answer) - self._mark if self._mark >= 0 else 0
         point = best_resync(
-            self._index,
-            answer,
-            self._lost,
-            since,
-            bool(answer and answer[-1] in self._newlines),
+            self._index, answer, self._lost, since, bool(answer and answer[-1] in self._newlines)
         )
         if point is not None:
             self._fresh = True

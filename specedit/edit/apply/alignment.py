@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -57,20 +58,11 @@ class Aligner:
         self._forward = _Pass(costs)
         self.best = self._forward.best
 
-    @property
+    @cached_property
     def _backward(self) -> _Pass:
-        if not hasattr(self, "_reverse"):
-            costs = self._costs
-            self._reverse = _Pass(
-                Costs(
-                    costs.scores[::-1, ::-1],
-                    costs.skips[::-1],
-                    costs.gone[::-1],
-                    costs.insert[::-1],
-                    costs.drop[::-1],
-                )
-            )
-        return self._reverse
+        costs = self._costs
+        others = (part[::-1] for part in (costs.skips, costs.gone, costs.insert, costs.drop))
+        return _Pass(Costs(costs.scores[::-1, ::-1], *others))
 
     def path(self) -> list[AlignedLine]:
         """The best alignment."""

@@ -55,7 +55,10 @@ def merge_parts(
     for snippet in (part for part in parts if isinstance(part, Snippet)):
         if len(refused) >= MAX_REASONS:
             break
-        result = _laid(snippet, lines, language)
+        if doubt := _other_language(snippet, language):
+            refused.append(doubt)
+            continue
+        result = laid(snippet, lines, language)
         if lines != before and (overlap := _overlap(snippet, before, lines, result, language)):
             refused.append(overlap)
             continue
@@ -74,12 +77,6 @@ def merge_parts(
     return "\n".join(lines) + end, tuple(merged)
 
 
-def _laid(snippet: Snippet, lines: Sequence[str], language: Language | None) -> Laid:
-    if doubt := _other_language(snippet, language):
-        return Laid(refused=(doubt,))
-    return laid(snippet, lines, language)
-
-
 def _overlap(
     snippet: Snippet,
     before: Sequence[str],
@@ -90,7 +87,7 @@ def _overlap(
     """The lines of a snippet that the parts before it changed, too. `result`: it on their lines."""
     done = [block for block in opcodes(before, lines) if block[0] != "equal"]
     if result.refused:
-        alone = _laid(snippet, before, language)
+        alone = laid(snippet, before, language)
         blocks = opcodes(before, alone.lines) if not alone.refused else []
         own = [(a, b) for tag, a, b, *_ in blocks if tag != "equal"]
         both = [(a, b) for _, a, b, *_ in done if any(a <= d and c <= b for c, d in own)]

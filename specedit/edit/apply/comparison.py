@@ -539,6 +539,13 @@ def with_gaps(rows: Sequence[SnippetRow]) -> list[SnippetRow]:
     return result
 
 
+def beside(columns: Sequence[FileColumn], at: int) -> tuple[FileColumn | None, FileColumn | None]:
+    """The columns with text below and above a new row, which stands before column `at`."""
+    below = (columns[n] for n in range(at, len(columns)) if columns[n].text.strip())
+    above = (columns[n] for n in range(at - 1, -1, -1) if columns[n].text.strip())
+    return next(below, None), next(above, None)
+
+
 def may_stay_between(above: SnippetRow, below: SnippetRow) -> bool:
     """Whether lines of the file may stay between two rows, although the snippet shows none."""
     return {above.part, below.part} <= BOUND and (above.ends or below.begins)

@@ -368,7 +368,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     aligner = Aligner(costs)
     path = aligner.path()
     place = _of_path(path)
-    if not _enough(place, old, scores, weights):
+    if not _enough(place, scores, weights):
         return []
     others = sorted(
         islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES),
@@ -380,10 +380,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 
 
 def _enough(
-    place: HunkPlace,
-    old: Sequence[str],
-    scores: Sequence[Mapping[int, float]],
-    weights: Sequence[float],
+    place: HunkPlace, scores: Sequence[Mapping[int, float]], weights: Sequence[float]
 ) -> bool:
     """Whether a place holds as much of a hunk as says that it is its place."""
     equal = near = 0.0

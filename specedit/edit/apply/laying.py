@@ -16,6 +16,7 @@ from specedit.edit.apply.comparison import (
     FileColumn,
     Key,
     SnippetRow,
+    beside,
     with_gaps,
 )
 from specedit.edit.apply.definitions import VALUE, file_definitions, words_of_lines
@@ -71,7 +72,7 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
     if (whole := _whole_file(shown, comparison)) is not None:
         merge = Merge(comparison, Alignment(comparison), whole, lambda path: whole)
-        return Laid(tuple(whole), tuple(reasons_to_refuse(merge, DEFINITIONS)))
+        return Laid(tuple(whole), reasons_to_refuse(merge, (DEFINITIONS,)))
     result = _aligned(comparison)
     if result.refused or result.left_over:
         rows = with_gaps(comparison.rows)
@@ -106,7 +107,7 @@ def _aligned(comparison: Comparison) -> Laid:
     ]
     exact = all(column is None or row.text == column.text for row, column in lines)
     left_over = any(column is None and row.text.strip() in known for row, column in lines)
-    return Laid(tuple(best), tuple(refused), exact, left_over)
+    return Laid(tuple(best), refused, exact, left_over)
 
 
 def _renamed(
@@ -119,11 +120,10 @@ def _renamed(
     for n, (row, step) in enumerate(zip(comparison.rows, path, strict=True)):
         if row.part != LINE or row.column or step.gone:
             continue
-        near = [columns[step.at]] if step.matched else _beside(columns, step.at)
-        for column in near:
-            ours, theirs = words_of_lines([row.text]), words_of_lines([column.text])
-            if column.owner != row.owner or column.key[0] != LINE:
+        for column in (columns[step.at],) if step.matched else beside(columns, step.at):
+            if column is None or column.owner != row.owner or column.key[0] != LINE:
                 continue
+            ours, theirs = words_of_lines([row.text]), words_of_lines([column.text])
             if len(ours - theirs) == 1 == len(theirs - ours):
                 (old,) = theirs - ours
                 counts = counts or [
@@ -132,13 +132,6 @@ def _renamed(
                 ]
                 if counts[0][old] > 1 and counts[1][old] == (not step.matched):
                     yield n, column.key
-
-
-def _beside(columns: Sequence[FileColumn], at: int) -> list[FileColumn]:
-    """The columns with text above and below a new row."""
-    sides = (columns[at:], columns[:at][::-1])
-    found = (next((line for line in side if line.text.strip()), None) for side in sides)
-    return [line for line in found if line is not None]
 
 
 def _whole_file(shown: ShownLines, comparison: Comparison) -> list[str] | None:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from specedit.check.new_code import stands_in
+from specedit.check.answer import stands_in
 from specedit.edit.apply.lines import margin
 from specedit.syntax.work import spend
 

@@ -1,14 +1,16 @@
 """The reasons to refuse a snippet that was laid along a file: what it would take away unsaid, and
 what could be meant otherwise.
 
-RULES has them all, in three groups: a later group is asked where no rule before it applies.
+A rule gives what it objects to. RULES has them all, in three groups: a later group is asked where
+no rule before it applies. Each names a measured case that is written wrongly without it: of
+tests/edit/apply, of the commits of benchmarks.apply, or of these with a line changed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
 
@@ -21,6 +23,7 @@ from specedit.edit.apply.comparison import (
     WHOLE,
     Comparison,
     FileColumn,
+    beside,
 )
 from specedit.edit.apply.definitions import (
     CALLED,
@@ -65,8 +68,6 @@ NEIGHBOUR_LINES = 200  # in which no other line is like the first one of a block
 MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
 MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
 
-LINES, DEFINITIONS, DOUBTS = range(3)  # groups of rules
-
 _Path = Sequence[AlignedLine]
 
 
@@ -107,73 +108,15 @@ class Merge:
         row, step = self.rows[n], self.path[n]
         return step.matched and row.text.strip() == self.columns[step.at].text.strip()
 
-    def below(self, n: int) -> FileColumn | None:
-        """The line that follows a new row, if it is in the same definition."""
-        found = next((line for line in self.columns[self.path[n].at :] if line.text.strip()), None)
-        return found if found is not None and found.owner == self.rows[n].owner else None
-
-    def above(self, n: int) -> FileColumn | None:
-        """The line before a new row, if it is in the same definition."""
-        before = (self.columns[at] for at in range(self.path[n].at - 1, -1, -1))
-        found = next((line for line in before if line.text.strip()), None)
-        return found if found is not None and found.owner == self.rows[n].owner else None
-
-    def doubt(self, n: int, ats: Sequence[int], **words: object) -> RuleMatch:
+    def doubt(self, n: int, reason: str, ats: Sequence[int]) -> Ambiguity:
         """A row, the columns that it may be, and the smallest addition that tells them apart."""
         numbers = [self.columns[at].number for at in ats]
         hint = clearer(self.file, numbers, [row.text for row in self.rows if row.lines])
         lines = tuple((number + 1, number + 1) for number in numbers[:MAX_LISTED_PLACES])
-        return RuleMatch(self.rows[n].text, lines, {"hint": hint, **words})
+        return Ambiguity(self.rows[n].text.strip(), reason, lines, hint)
 
 
-@dataclass(frozen=True, slots=True)
-class RuleMatch:
-    """Where a rule applies: a line of the snippet, the file's lines that it is about, and the words
-    of its message."""
-
-    line: str
-    lines: tuple[Lines, ...] = ()
-    words: Mapping[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class RefusalRule:
-    """A reason to refuse a snippet. `case`: a measured one that is written wrongly without it, of
-    tests/edit/apply, of the commits of benchmarks.apply, or of these with a line changed."""
-
-    group: int
-    reason: str  # with words of a place in braces
-    hint: str
-    case: str
-    places: Callable[[Merge], Iterator[RuleMatch]]
-
-    def found(self, merge: Merge) -> Iterator[Ambiguity]:
-        for place in self.places(merge):
-            reason, hint = (text.format_map(place.words) for text in (self.reason, self.hint))
-            yield Ambiguity(place.line.strip(), reason, place.lines, hint)
-
-
-RULES: list[RefusalRule] = []
-_Find = Callable[[Merge], Iterator[RuleMatch]]
-
-
-def rule(group: int, reason: str, hint: str, *, case: str) -> Callable[[_Find], _Find]:
-    """Add a function that finds where a rule applies to the table."""
-
-    def add(places: _Find) -> _Find:
-        RULES.append(RefusalRule(group, reason, hint, case, places))
-        return places
-
-    return add
-
-
-def reasons_to_refuse(merge: Merge, group: int | None = None) -> list[Ambiguity]:
-    """What the rules of a group find, or those of the first group that find something."""
-    for number in (LINES, DEFINITIONS, DOUBTS) if group is None else (group,):
-        rules = (rule for rule in RULES if rule.group == number)
-        if found := [*dict.fromkeys(each for rule in rules for each in rule.found(merge))]:
-            return found
-    return []
+Rule = Callable[[Merge], Iterator[Ambiguity]]
 
 
 def _gaps(merge: Merge) -> Iterator[tuple[int, list[str], list[FileColumn]]]:
@@ -195,42 +138,39 @@ def _span(columns: Sequence[FileColumn]) -> tuple[Lines, ...]:
     return ((columns[0].number + 1, columns[-1].number + len(columns[-1].lines)),)
 
 
-@rule(
-    LINES,
-    "is a comment in place of this code",
-    "write `...` in it if the code stays",
-    case="a marker in other words",
-)
-def _comments_for_code(merge: Merge) -> Iterator[RuleMatch]:
-    """The new comments that replace lines of code, where nothing else replaces them."""
+def _lines(definition: Definition) -> tuple[Lines, ...]:
+    return ((definition.first + 1, definition.last),)
+
+
+def _stays(new: str, how: str, old: Definition) -> Ambiguity:
+    """The objection to a new definition that may be what a definition of the file becomes."""
+    hint = f"show `{old.name}`, or say in a comment: `{old.name} removed`"
+    return Ambiguity(new.strip(), f"{how}, which would stay", _lines(old), hint)
+
+
+def _comments_for_code(merge: Merge) -> Iterator[Ambiguity]:
+    """The new comments that replace lines of code, where nothing else replaces them. Case: a marker
+    in other words."""
     for _, new, gone in _gaps(merge):
         if new and len(gone) > MAX_REPLACED_LINES and not any(map(_is_code, new)):
-            yield RuleMatch(new[0], _span(gone))
+            hint = "write `...` in it if the code stays"
+            yield Ambiguity(new[0].strip(), "is a comment in place of this code", _span(gone), hint)
 
 
-@rule(
-    LINES,
-    "leaves out {count} lines above it without `...`",
-    "put `...` where they stay",
-    case="a snippet without one of its markers",
-)
-def _many_dropped(merge: Merge) -> Iterator[RuleMatch]:
-    """The places where two rows stand side by side, and many lines of the file between them."""
+def _many_dropped(merge: Merge) -> Iterator[Ambiguity]:
+    """The places where two rows stand side by side, and many lines of the file between them. Case:
+    a snippet without one of its markers."""
     for n, new, lines in _gaps(merge):
         gone = [line for line in lines if not line.moved]
         if len(gone) > MANY + MANY_FOR_ONE * sum(map(_is_code, new)):
-            first = next((row.text for row in merge.rows[n:] if row.text.strip()), "")
-            yield RuleMatch(first, _span(gone), {"count": len(gone)})
+            first = next((row.text.strip() for row in merge.rows[n:] if row.text.strip()), "")
+            reason = f"leaves out {len(gone)} lines above it without `...`"
+            yield Ambiguity(first, reason, _span(gone), "put `...` where they stay")
 
 
-@rule(
-    LINES,
-    "shows `{name}` without its last {count} lines",
-    "put `...` if they stay, or remove them with a diff",
-    case="the end of a function",
-)
-def _without_end(merge: Merge) -> Iterator[RuleMatch]:
-    """The functions that are shown whole, and end early in the file's."""
+def _without_end(merge: Merge) -> Iterator[Ambiguity]:
+    """The functions that are shown whole, and end early in the file's. Case: the end of a
+    function."""
     called = {old.first: old for old in merge.comparison.defined if old.kind == CALLED}
     for row, step in zip(merge.rows, merge.path, strict=True):
         if row.part != WHOLE or not step.matched:
@@ -238,8 +178,9 @@ def _without_end(merge: Merge) -> Iterator[RuleMatch]:
         old = called.get(merge.columns[step.at].number)
         left = _left_after(row.lines, merge.file[old.first : old.last]) if old else []
         if old and len(left) >= LOST_TAIL_LINES:
-            words = {"name": old.name, "count": len(left)}
-            yield RuleMatch(row.text, ((old.first + 1, old.last),), words)
+            reason = f"shows `{old.name}` without its last {len(left)} lines"
+            hint = "put `...` if they stay, or remove them with a diff"
+            yield Ambiguity(row.text.strip(), reason, _lines(old), hint)
 
 
 def _left_after(new: Sequence[str], old: Sequence[str]) -> list[str]:
@@ -253,21 +194,17 @@ def _left_after(new: Sequence[str], old: Sequence[str]) -> list[str]:
     return [] if any(line.strip() in shown for line in left) else left
 
 
-@rule(
-    LINES,
-    "ends what it shows of a definition, and lines of the file follow",
-    "put `...` below it if they stay, or remove them with a diff",
-    case="new lines at the end of a function of which lines follow",
-)
-def _unended(merge: Merge) -> Iterator[RuleMatch]:
+def _unended(merge: Merge) -> Iterator[Ambiguity]:
     """The new lines that a definition ends with in the snippet, where lines of the file follow that
-    it does not show."""
+    it does not show. Case: new lines at the end of a function of which lines follow."""
     for n, (row, step) in enumerate(zip(merge.rows, merge.path, strict=True)):
         above = merge.path[n - 1]
         if row.part == END and not row.apart and not above.matched and not above.gone:
             left = [line for line in merge.columns[above.at : step.at] if _is_code(line.text)]
             if left and merge.rows[n - 1].owner == row.owner:
-                yield RuleMatch(merge.rows[n - 1].text, _span(left))
+                reason = "ends what it shows of a definition, and lines of the file follow"
+                hint = "put `...` below it if they stay, or remove them with a diff"
+                yield Ambiguity(merge.rows[n - 1].text.strip(), reason, _span(left), hint)
 
 
 def _is_code(line: str) -> bool:
@@ -275,14 +212,9 @@ def _is_code(line: str) -> bool:
     return bool(text) and comment_text(line) is None and text[:1] != "*" and text[:2] != "/*"
 
 
-@rule(
-    DEFINITIONS,
-    "removes `{path}`, and the change does not say so",
-    "put `...` where it stays, or a comment: `{name} removed`",
-    case="a class without its methods",
-)
-def _lost(merge: Merge) -> Iterator[RuleMatch]:
-    """The file's definitions that are gone, although the change does not say so."""
+def _lost(merge: Merge) -> Iterator[Ambiguity]:
+    """The file's definitions that are gone, although the change does not say so. Case: a class
+    without its methods."""
     file, new, comparison = merge.file, merge.new, merge.comparison
     found = list(_paths(merge.now))
     left: dict[tuple[str, ...], dict[int, str]] = {}  # first lines of those that are there
@@ -324,8 +256,9 @@ def _lost(merge: Merge) -> Iterator[RuleMatch]:
         if now is not None:
             renamed.remove(now)
             continue
-        words = {"path": ".".join(path), "name": definition.name}
-        yield RuleMatch(head, ((definition.first + 1, definition.last),), words)
+        reason = f"removes `{'.'.join(path)}`, and the change does not say so"
+        hint = f"put `...` where it stays, or a comment: `{definition.name} removed`"
+        yield Ambiguity(head, reason, _lines(definition), hint)
 
 
 def _continues(old: Definition, new: Definition) -> bool:
@@ -339,15 +272,9 @@ def _continues(old: Definition, new: Definition) -> bool:
     return same > 0 and 2 * same >= max(before.total(), after.total())
 
 
-@rule(
-    DEFINITIONS,
-    "is like `{name}`, which would stay",
-    "show `{name}`, or say in a comment: `{name} removed`",
-    case="a function whose lines a new method has",
-)
-def _doubled(merge: Merge) -> Iterator[RuleMatch]:
+def _doubled(merge: Merge) -> Iterator[Ambiguity]:
     """The functions that would stay next to a new method of their name with most of their text, and
-    methods next to such a function."""
+    methods next to such a function. Case: a function whose lines a new method has."""
     now = list(_by_holder(merge.now))
     there = {key for key, _ in now}
     had = dict(_by_holder(merge.old))
@@ -359,8 +286,7 @@ def _doubled(merge: Merge) -> Iterator[RuleMatch]:
         for other, old in stay.get(name, ()) if (holder, name) not in had else ():
             called = new.kind == old.kind == CALLED and bool(other) != bool(holder)
             if called and rewritten(new, old):
-                place = ((old.first + 1, old.last),)
-                yield RuleMatch(new.head, place, {"name": old.name})
+                yield _stays(new.head, f"is like `{old.name}`", old)
 
 
 def _by_holder(tree: Sequence[Definition]) -> Iterator[tuple[tuple[str, str], Definition]]:
@@ -382,14 +308,8 @@ def _paths(
             yield from _paths(definition.children, own)
 
 
-@rule(
-    DOUBTS,
-    "shows no line of the file beside it, so nothing says where it belongs",
-    "show the line above it",
-    case="instructions",
-)
-def _floating(merge: Merge) -> Iterator[RuleMatch]:
-    """The parts between what is left out that show no line of the file."""
+def _floating(merge: Merge) -> Iterator[Ambiguity]:
+    """The parts between what is left out that show no line of the file. Case: instructions."""
     rows = merge.rows
     starts = [n for n, row in enumerate(rows) if row.apart or not n]
     for part in (range(*ends) for ends in pairwise([*starts, len(rows)])):
@@ -400,81 +320,62 @@ def _floating(merge: Merge) -> Iterator[RuleMatch]:
             for n in part
         )
         if own and not anchored:
-            yield RuleMatch(rows[own[0]].text)
+            reason = "shows no line of the file beside it, so nothing says where it belongs"
+            yield Ambiguity(rows[own[0]].text.strip(), reason, hint="show the line above it")
 
 
-@rule(
-    DOUBTS,
-    "is shown in part, and the file does not have it",
-    "show all of its lines",
-    case="a new function with a marker",
-)
-def _partial(merge: Merge) -> Iterator[RuleMatch]:
-    """New definitions of which the snippet leaves lines out that the file does not have."""
+def _partial(merge: Merge) -> Iterator[Ambiguity]:
+    """New definitions of which the snippet leaves lines out that the file does not have. Case: a
+    new function with a marker."""
     for row, step in zip(merge.rows, merge.path, strict=True):
         if row.partial and not step.matched:
-            yield RuleMatch(row.text)
+            reason = "is shown in part, and the file does not have it"
+            yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
 
 
-@rule(
-    DOUBTS,
-    "has the lines of `{name}`, which would stay",
-    "show `{name}`, or say in a comment: `{name} removed`",
-    case="spdlog e696978d11, lazy-3",
-)
-def _repeated(merge: Merge) -> Iterator[RuleMatch]:
-    """New definitions with the lines of one that would stay: either may be what is meant."""
+def _repeated(merge: Merge) -> Iterator[Ambiguity]:
+    """New definitions with the lines of one that would stay: either may be what is meant. Case:
+    spdlog e696978d11, lazy-3."""
     gone = merge.comparison.shown | merge.comparison.removed
     bodies = {tuple(_solid(old.body)): old for old in merge.comparison.defined if old not in gone}
     for row in merge.rows:
         old = bodies.get(tuple(_solid(row.lines[1:]))) if row.part == NEW else None
         if old is not None and any(weight(line) == 1 for line in row.lines[1:]):
-            yield RuleMatch(row.text, ((old.first + 1, old.last),), {"name": old.name})
+            yield _stays(row.text, f"has the lines of `{old.name}`", old)
 
 
 def _solid(lines: Sequence[str]) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def _ends_block(text: str) -> bool:
-    """Whether nothing after a line in its block runs."""
-    return bool(text.strip()) and text.split(None, 1)[0].rstrip(";") in ENDS_BLOCK
-
-
-@rule(
-    DOUBTS,
-    "{why}: `{other}`",
-    "show that line, or remove it with a diff",
-    case="an error above lines that stay; a return after one that stays",
-)
-def _never_run(merge: Merge) -> Iterator[RuleMatch]:
+def _never_run(merge: Merge) -> Iterator[Ambiguity]:
     """New lines that end a block above lines of it, or stand below a line that ends theirs, where
-    the snippet does not show these."""
+    the snippet does not show these. Case: an error above lines that stay; a return after one that
+    stays."""
     for n, (row, step) in enumerate(zip(merge.rows, merge.path, strict=True)):
         if row.part != LINE or step.matched or step.gone:
             continue
         pairs = []  # the line that is not shown, what stands first, what is below it, why
-        if merge.ends(n) and (below := merge.below(n)) is not None:
+        below, above = beside(merge.columns, step.at)
+        if merge.ends(n) and below is not None and below.owner == row.owner:
             why = "would keep the line below it from running"
             pairs.append((below, row.text, below.text, why))
-        if step.kept and (above := merge.above(n)) is not None:
+        if step.kept and above is not None and above.owner == row.owner:
             why = "would never run, as the line above it ends the block"
             pairs.append((above, above.text, row.text, why))
         for other, first, second, why in pairs:
-            ends = _ends_block(first) and not opens(first) and not closes(second)
-            if ends and margin(first) == margin(second):
-                words = {"why": why, "other": short(other.text.strip())}
-                yield RuleMatch(row.text, _span([other]), words)
+            ends = first.split(None, 1)[0].rstrip(";") in ENDS_BLOCK
+            if ends and not opens(first) and not closes(second) and margin(first) == margin(second):
+                reason, hint = (
+                    f"{why}: `{short(other.text.strip())}`",
+                    "show that line, or remove it with a diff",
+                )
+                yield Ambiguity(row.text.strip(), reason, _span([other]), hint)
 
 
-@rule(
-    DOUBTS,
-    "may replace this line, or stand beside it",
-    "{hint}",
-    case="a call beside one with another last argument",
-)
-def _beside(merge: Merge) -> Iterator[RuleMatch]:
-    """The rows at the open ends of chunks that replace a line, and may be new beside it."""
+def _beside(merge: Merge) -> Iterator[Ambiguity]:
+    """The rows at the open ends of chunks that replace a line, and may be new beside it. Case: a
+    call beside one with another last argument."""
     rows, columns, path = merge.rows, merge.columns, merge.path
     bound = merge.comparison.bound
 
@@ -511,20 +412,15 @@ def _beside(merge: Merge) -> Iterator[RuleMatch]:
             if not path[n].matched or equal(n) or certain(n) or beside_certain(n):
                 continue
             if not one_opening(n):
-                yield merge.doubt(n, [path[n].at])
+                yield merge.doubt(n, "may replace this line, or stand beside it", [path[n].at])
 
 
-@rule(
-    DOUBTS,
-    "may be a new block, or one in place of this",
-    "{hint}",
-    case="a new block with the lines of the next one",
-)
-def _new_blocks(merge: Merge) -> Iterator[RuleMatch]:
+def _new_blocks(merge: Merge) -> Iterator[Ambiguity]:
     """The blocks at the ends of a chunk of which some lines are the file's, but not the first: all
-    of their lines may be new."""
+    of their lines may be new. Case: a new block with the lines of the next one."""
     rows, path = merge.rows, merge.path
     new = words_of_lines(row.text for n, row in enumerate(rows) if not merge.equal(n))
+    reason = "may be a new block, or one in place of this"
     for chunk in merge.chunks:
         ours = [row.text for row in rows[: chunk.stop]]
         own = [n for n in chunk if ours[n].strip()]
@@ -534,7 +430,7 @@ def _new_blocks(merge: Merge) -> Iterator[RuleMatch]:
             first, start = start, enclosing(ours, start)
         if own and first > own[0] and _replaces(merge, range(first, chunk.stop)):
             ats = [path[n].at for n in chunk if n >= first and path[n].matched]
-            yield merge.doubt(first, ats[:1])
+            yield merge.doubt(first, reason, ats[:1])
         if not own or _is_known(merge, chunk, own[0], new):
             continue
         depth = len(margin(ours[own[0]]))
@@ -547,7 +443,7 @@ def _new_blocks(merge: Merge) -> Iterator[RuleMatch]:
         alone = after == chunk.stop or not path[after].matched or len(block) == 1
         if not alone and _replaces(merge, block):
             ats = [path[n].at for n in chunk if n >= own[0] and path[n].matched]
-            yield merge.doubt(own[0], ats[:1])
+            yield merge.doubt(own[0], reason, ats[:1])
 
 
 def _is_known(merge: Merge, chunk: range, n: int, new: set[str]) -> bool:
@@ -588,12 +484,9 @@ def _replaces(merge: Merge, block: range) -> bool:
     )
 
 
-@rule(
-    DOUBTS, "may replace these lines, or stand beside them", "{hint}", case="a case that may be new"
-)
-def _only_added(merge: Merge) -> Iterator[RuleMatch]:
+def _only_added(merge: Merge) -> Iterator[Ambiguity]:
     """The chunks that replace lines, and may as well add all their new lines between two lines that
-    they show."""
+    they show. Case: a case that may be new."""
     for chunk in merge.chunks:
         own = [n for n in chunk if merge.rows[n].text.strip()]
         matched = [merge.path[n].at for n in own if merge.path[n].matched]
@@ -611,15 +504,14 @@ def _only_added(merge: Merge) -> Iterator[RuleMatch]:
             above = next((k for k in counts if texts[:k] == theirs[at - k : at]), 0)
             below = len(inside) - at
             if above and below <= tail and above + below < len(own):
-                yield merge.doubt(own[above], [inside[head], inside[len(inside) - tail - 1]])
+                ats = [inside[head], inside[len(inside) - tail - 1]]
+                yield merge.doubt(own[above], "may replace these lines, or stand beside them", ats)
                 break
 
 
-@rule(
-    DOUBTS, "may be new, or this line", "{hint}", case="serilog f82e3d5853, lazy-1, one line less"
-)
-def _known(merge: Merge) -> Iterator[RuleMatch]:
-    """The new lines at the ends of a chunk that the file has elsewhere."""
+def _known(merge: Merge) -> Iterator[Ambiguity]:
+    """The new lines at the ends of a chunk that the file has elsewhere. Case: serilog f82e3d5853,
+    lazy-1, one line less."""
     best = _solid(merge.new)
     for n in sorted({n for chunk in merge.chunks for n in (chunk.start, chunk.stop - 1)}):
         row, step, text = merge.rows[n], merge.path[n], merge.rows[n].text.rstrip()
@@ -629,12 +521,11 @@ def _known(merge: Merge) -> Iterator[RuleMatch]:
         ats = [at for at in ats if merge.columns[at].owner == row.owner][:MAX_LISTED_PLACES]
         others = (merge.alignment.through(n, at) for at in ats)
         if any(other and _solid(merge.written(other)) != best for other in others):
-            yield merge.doubt(n, ats)
+            yield merge.doubt(n, "may be new, or this line", ats)
 
 
-@rule(DOUBTS, "{fits}", "{hint}", case="rust-analyzer 156f423434, lazy-2")
-def _elsewhere(merge: Merge) -> Iterator[RuleMatch]:
-    """The rows that are as good in other alignments."""
+def _elsewhere(merge: Merge) -> Iterator[Ambiguity]:
+    """The rows that are as good in other alignments. Case: rust-analyzer 156f423434, lazy-2."""
     best = _solid(merge.new)
     places: dict[int, dict[int, _Path]] = {}
     for n, at in islice(merge.alignment.alternatives(CLEAR_MARGIN), MAX_OTHERS):
@@ -645,7 +536,7 @@ def _elsewhere(merge: Merge) -> Iterator[RuleMatch]:
         if any(_solid(merge.written(other)) != best for other in others.values()):
             ats = sorted({*others, *([merge.path[n].at] if merge.path[n].matched else [])})
             several = f"fits {len(ats)} places equally"
-            yield merge.doubt(n, ats, fits=several if len(ats) > 1 else "may be new, or this line")
+            yield merge.doubt(n, several if len(ats) > 1 else "may be new, or this line", ats)
 
 
 def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
@@ -653,3 +544,22 @@ def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
     above = enclosing([row.text for row in merge.rows[: n + 1]], n)
     apart = above is None or any(row.apart for row in merge.rows[above + 1 : n + 1])
     return above is not None and not apart and not path[above].matched
+
+
+LINES: tuple[Rule, ...] = (_comments_for_code, _many_dropped, _without_end, _unended)
+DEFINITIONS: tuple[Rule, ...] = (_lost, _doubled)
+DOUBTS: tuple[Rule, ...] = (
+    *(_floating, _partial, _repeated, _never_run, _beside, _new_blocks, _only_added),
+    *(_known, _elsewhere),
+)
+RULES = (LINES, DEFINITIONS, DOUBTS)
+
+
+def reasons_to_refuse(
+    merge: Merge, groups: Sequence[tuple[Rule, ...]] = RULES
+) -> tuple[Ambiguity, ...]:
+    """What the rules of the first group that finds something find."""
+    for group in groups:
+        if found := tuple(dict.fromkeys(each for rule in group for each in rule(merge))):
+            return found
+    return ()

@@ -78,7 +78,8 @@ def locate(
     if len(regions) > 1:
         chosen, asked = _meant(job, regions, backend, sink)
         regions = chosen or regions
-    if regions and sum(map(_line_count, regions)) <= LONG_TARGETS:
+    count = sum(last - first + 1 for first, last in (region.lines for region in regions))
+    if regions and count <= LONG_TARGETS:
         return _with(job, regions, named=True), asked
     evidence = evidence_of(source.text, blocks, job.instruction)
     if regions:  # a class of many lines: its likely parts
@@ -226,11 +227,6 @@ def _is_one_function(targets: Sequence[Block], symbols: Sequence[Symbol]) -> boo
     """Whether an instruction names one function and nothing else."""
     named = [symbol for symbol in symbols if symbol.qualified in {each.name for each in targets}]
     return len(targets) == 1 and len(named) == 1 and named[0].kind in CALLABLE
-
-
-def _line_count(region: OpenRegion) -> int:
-    first, last = region.lines
-    return last - first + 1
 
 
 def _meant(

@@ -108,7 +108,7 @@ def all_shown(source: Source, regions: Sequence[OpenRegion]) -> str:
 def divided(source: Source, group: Group, answer: str) -> list[str]:
     """What an answer puts in each region of a group. Where it lost a line that stands for others
     between two regions, a text that is refused stands there; a second such line, or another form of
-    one, is refused where it stands (`check.new_code.stands_in`)."""
+    one, is refused where it stands (`check.answer.stands_in`)."""
     texts = [source.text[region.region] for region in group]
     before, after = lines_of(shown(source, group, texts)), lines_of(answer)
     codes = opcodes([line.strip() for line in before], [line.strip() for line in after])

@@ -46,7 +46,7 @@ from specedit.integrations.lsp.document_edits import (
 )
 from specedit.settings import Settings
 from specedit.version import VERSION
-from specedit.view.trace import TraceWriter
+from specedit.view.trace import TraceWriter, page, read
 
 EDIT, UNDO = "specedit.edit", "specedit.undo"
 PROPOSE, APPLY, REPORT = "specedit/propose", "specedit/apply", "specedit/report"
@@ -260,9 +260,6 @@ class Session(Connection):
         """The page of the last proposal's passes."""
         if not self._trace.is_file() or not self._trace.stat().st_size:
             raise InputError("the last edit asked no model, so there is no report")
-        from specedit.view.html import page
-        from specedit.view.trace import read
-
         return {"html": page(read(self._trace))}
 
     async def _status(self, _: object) -> object:

@@ -1,6 +1,6 @@
 """All that scoping knows of languages: one module a language, called as the language is.
 
-Such a module has `RULES`: `tables`, and hooks (`rules`) for what tables cannot say. CONTRIBUTING.md
+Such a module has `RULES`: tables, and hooks for what tables cannot say (`rules`). CONTRIBUTING.md
 says how to add one.
 """
 
@@ -14,7 +14,6 @@ from specedit.scoping.languages.rules import Rules
 
 __all__ = ["Rules", "rules_of"]
 
-_SHARED = frozenset({"rules", "tables"})
 _SAME = {"tsx": "typescript"}  # the same names
 
 
@@ -23,7 +22,7 @@ def rules_of(language: str) -> Rules | None:
     """The rules of a language by name; None where a name is just a word."""
     language = _SAME.get(language, language)
     module = f"{__name__}.{language}"
-    if not language.isidentifier() or language in _SHARED or find_spec(module) is None:
+    if not language.isidentifier() or find_spec(module) is None:
         return None
     rules: object = getattr(import_module(module), "RULES", None)
     return rules if isinstance(rules, Rules) else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, table, tables
+from specedit.scoping.languages.rules import Rules, Text, places, table, tables
 from specedit.syntax.branch import Branch
 
 
@@ -128,7 +127,6 @@ def _naming(
         elif plain == 0 and written.startswith("-") and written != "-":
             valued = next((at for at, letter in enumerate(written) if letter in takes and at), 0)
             option = written[valued] if valued and valued == len(written) - 1 else ""
-            plain = 0
         else:
             plain += 1
             if operands == "all" or operands == str(plain):

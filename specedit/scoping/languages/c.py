@@ -6,8 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.rules import Rules, Text, places, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes

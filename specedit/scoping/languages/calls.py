@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places
+from specedit.scoping.languages.rules import Rules, Text, places
 from specedit.scoping.meaning import scopes_of
 from specedit.scoping.scope import FUNCTIONS, Declared, Meaning
 from specedit.scoping.typing import Typing

@@ -6,8 +6,7 @@ import re
 from collections.abc import Hashable
 
 from specedit.scoping.languages import c
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses

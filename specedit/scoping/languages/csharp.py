@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import tables
+from specedit.scoping.languages.rules import Text, tables
+from specedit.scoping.meaning import scopes_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Meaning, Owner, Rewrite
 from specedit.scoping.scopes import Scopes
@@ -27,8 +27,9 @@ ENDS = (".cs", ".csx")
 KINDS = r"\b(?:class|interface|enum|struct|record|delegate\s+[\w<>\[\],.? ]+?)\s+"
 
 
-def _is_partial(home: Typing, owner: Owner) -> bool:
-    head = home.scopes.data[owner.node.start : owner.node.start + 200].split(b"{")[0]
+def _is_partial(project: Project, owner: Owner) -> bool:
+    home, start = project.at(owner.home), owner.node.start
+    head = home.scopes.data[start : start + 200].split(b"{")[0] if home is not None else b""
     return re.search(rb"\bpartial\b", head) is not None
 
 
@@ -223,15 +224,10 @@ class CSharp(HeldRules):
         return project.package(whole, here.scopes, here.scopes.root).owner if whole else None
 
     def parts(self, project: Project, owner: Owner) -> Iterator[Owner]:
-        home = project.at(owner.home)
-        if home is None or not _is_partial(home, owner):
-            return
-        own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
-        for place in _files(project, owner.name, own or None):
-            there = project.typing(place)
-            for other in there.scopes.owners_named(owner.name) if there is not None else ():
-                if there is not None and _is_partial(there, other):
-                    yield other
+        if _is_partial(project, owner):
+            own = set(NAMESPACE.findall(project.text(project.path(owner.home)) or ""))
+            others = project.owners(_files(project, owner.name, own or None), owner.name)
+            yield from (other for other in others if _is_partial(project, other))
 
 
 def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
@@ -254,7 +250,7 @@ def _extension(uses: Uses, leaf: Branch) -> list[Hashable] | None:
 def _is_extension(declared: Declared) -> bool:
     listed = declared.node.part("parameters") if declared.kind == "method" else None
     first = next(iter(listed.named_children()), None) if listed is not None else None
-    return first is not None and _text(declared, first).startswith("this ")
+    return first is not None and scopes_of(declared).text(first).startswith("this ")
 
 
 def _type_of_same_name(uses: Uses, leaf: Branch) -> list[Hashable] | None:
@@ -275,13 +271,9 @@ def _is_static(declared: Declared) -> bool:
     if declared.kind == "class" or declared.node.type == "enum_member_declaration":
         return True
     inside = (up for up in declared.leaf.up() if up.parent and up.parent.type == "declaration_list")
-    words = _text(declared, next(inside, declared.node).until(declared.leaf.start)).split()
+    head = next(inside, declared.node).until(declared.leaf.start)
+    words = scopes_of(declared).text(head).split()
     return not {"static", "const"}.isdisjoint(words)
-
-
-def _text(declared: Declared, node: Branch) -> str:
-    assert isinstance(declared.home, Scopes)
-    return declared.home.text(node)
 
 
 TABLES = """

@@ -8,8 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 from specedit.scoping import uses as kinds
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table, tables
+from specedit.scoping.languages.rules import Text, places, table, tables
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Known, Meaning, Owner, Rewrite
 from specedit.scoping.typing import Typing
@@ -55,10 +54,9 @@ class Go(HeldRules):
             return []
         results = []
         for child in node.walk():
-            if child.type == "field_declaration" and child.part("name") is None:
-                results += [text(leaf) for leaf in child.walk() if leaf.type == "type_identifier"]
-            if child.type == "type_elem":
-                results += [text(leaf) for leaf in child.children if leaf.type == "type_identifier"]
+            field = child.type == "field_declaration" and child.part("name") is None
+            among = child.walk() if field else child.children if child.type == "type_elem" else ()
+            results += [text(leaf) for leaf in among if leaf.type == "type_identifier"]
         return results
 
     def receiver_name(self, function: Branch, text: Text) -> str:
@@ -410,10 +408,7 @@ def _folder(project: Project, path: str, importing: str) -> str | None:
     around = next((up for up in folders_up(own) if f"{up}/" in modules), "")
     ranked = sorted(
         (*modules.get(f"{around}/", ()), *modules[""]),
-        key=lambda rank: (
-            -len(rank[0]),
-            -len(posixpath.commonprefix([f"{rank[1]}/", f"{own}/"])),
-        ),
+        key=lambda rank: (-len(rank[0]), -len(posixpath.commonprefix([f"{rank[1]}/", f"{own}/"]))),
     )
     for module, place in ranked:
         if path == module or path.startswith(module + "/"):

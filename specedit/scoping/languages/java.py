@@ -6,8 +6,7 @@ import re
 from collections.abc import Hashable, Iterator
 
 from specedit.scoping.held import HeldRules
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, table, tables
+from specedit.scoping.languages.rules import Text, places, table, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes

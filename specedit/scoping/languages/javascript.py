@@ -13,8 +13,7 @@ from specedit.scoping.languages.javascript_modules import (
     resolve,
     source_of,
 )
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import MAX_STEPS, Typing, type_part

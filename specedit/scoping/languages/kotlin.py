@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import tables
+from specedit.scoping.languages.rules import Rules, Text, tables
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Owner
 from specedit.scoping.scopes import Scopes

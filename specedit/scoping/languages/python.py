@@ -8,8 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from keyword import kwlist
 
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Known, Owner, Rewrite, Scope
 from specedit.scoping.scopes import Scopes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import tables
+from specedit.scoping.languages.rules import Rules, Text, tables
 from specedit.scoping.scope import Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses

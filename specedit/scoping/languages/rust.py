@@ -10,10 +10,9 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping import held
 from specedit.scoping.languages import rust_places
-from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.languages.rust_modules import RustModules, is_crate, path_of
 from specedit.scoping.languages.rust_places import NESTED, formatted, in_macro, read_macros
-from specedit.scoping.languages.tables import places, tables
 from specedit.scoping.meaning import means_member
 from specedit.scoping.scope import Declared, Known, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
@@ -65,9 +64,7 @@ def _of_tuple(typing: Typing, declared: Declared, deep: int) -> Known:
 def _matched(pattern: Branch) -> Branch | None:
     """The expression that a pattern is compared with."""
     for up in pattern.up():
-        if up.type in ("let_condition", "let_declaration"):
-            return up.part("value")
-        if up.type == "match_expression":
+        if up.type in ("let_condition", "let_declaration", "match_expression"):
             return up.part("value")
         if up.type not in ("match_pattern", "match_arm", "match_block", "let_chain"):
             return None

@@ -11,9 +11,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from functools import partial
 
 from specedit.errors import UsageError
-from specedit.scoping.languages.rules import Text
+from specedit.scoping.languages.rules import Text, places, table
 from specedit.scoping.languages.rust_modules import around_of, follow
-from specedit.scoping.languages.tables import places, table
 from specedit.scoping.scope import Rewrite
 from specedit.scoping.uses import EXTERNAL, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, grow_fragment

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from specedit.scoping.languages.rules import Rules, Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.rules import Rules, Text, places, tables
 from specedit.scoping.scope import Declared, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import MODULE, Uses

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from specedit.scoping.languages import javascript
 from specedit.scoping.languages.javascript import owner_of_literal
-from specedit.scoping.languages.rules import Text
-from specedit.scoping.languages.tables import places, tables
+from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
