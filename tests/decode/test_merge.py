@@ -15,6 +15,7 @@ from test_model_drafter import Mistaken
 from specedit.decode import Draft, drafters
 from specedit.decode.drafters import SmallModel
 from specedit.decode.tree import MERGED, combined, main_part, merge_drafts
+from specedit.decode.width import Widths
 from specedit.engines.base import Choices
 
 
@@ -62,6 +63,16 @@ def test_one_tree_holds_what_each_of_them_says():
     order = [found[way] for way in found if way]
     assert order == sorted(order, reverse=True), "the likelier first, parents before their children"
     assert [one.proposers[list(one.ids).index(id)] for id in (1, 2, 5)] == [(0, 1), (0,), (1,)]
+
+
+def test_what_a_model_says_of_a_place_is_trusted_first():
+    copied = chain([1, 2], [0.7, 0.9], "prediction")
+    model = Draft([5, 6], [0.8, 0.1], "candidates", parents=[-1, -1], from_model=True)
+    found = ways(merge_drafts([copied, model], [copied.chances, model.chances], 100))
+    assert found[5,] == pytest.approx(0.8)
+    assert found[1,] == pytest.approx(0.07), "else it would crowd out what the model says"
+    unheard = ways(merge_drafts([copied], [copied.chances], 100))
+    assert unheard[1,] == pytest.approx(0.7)
 
 
 def test_a_pass_is_credited_to_the_draft_with_the_most_accepted_ids():
@@ -118,6 +129,15 @@ def test_guarantee_2_free_and_costly_drafts_together_stay_within_the_gate(size, 
     seconds = sum(CURVE.seconds(chunk.width) for chunk in chunks)
     seconds += sum(drafter.spent for drafter in costly)
     assert seconds <= 1.05 * len(tokens) * CURVE.seconds(1) + 2 * CURVE.seconds(1)
+
+
+def test_what_is_likely_already_is_not_asked_for():
+    widths = Widths(CURVE)
+    sure = chain([1] * 9, [0.99] * 9, "prediction")
+    doubtful = chain([1] * 9, [0.5] * 9, "prediction")
+    assert widths.budget_for("candidates", 0.02, [sure]) == 0.0
+    assert widths.budget_for("candidates", 0.02, [doubtful]) > 0.0
+    assert widths.budget_for("candidates", 0.02, []) > 0.0
 
 
 class Counted(Mistaken):

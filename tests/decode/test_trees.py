@@ -14,6 +14,7 @@ from tiny_families import VOCABULARY, tiny
 
 from specedit.decode import Draft
 from specedit.decode.cost import Curve
+from specedit.decode.tree import verified_ids
 from specedit.decode.width import Widths
 from specedit.engines.base import GREEDY, Engine, Sampling
 from specedit.engines.exact.engine import open_exact
@@ -128,9 +129,27 @@ def test_a_drafter_that_does_not_pay_is_asked_seldom():
     assert 0 < useless.spent < 0.04 * 400 * CURVE.seconds(1)
 
 
+def test_of_a_tree_as_much_is_offered_as_pays():
+    sure = Draft([1, 2, 3, 4], [0.9, 0.05, 0.9, 0.01], "a", parents=[-1, -1, 0, 1])
+    chosen = Widths(Curve.line(0.05, 0.02)).choose([sure])
+    assert chosen is not None
+    assert chosen[1] == 3, "the unlikely id stands before a likely one, the last is left out"
+    poor = Draft([1, 2, 3], [0.05, 0.05, 0.05], "a", parents=[-1, -1, -1])
+    assert Widths(Curve.line(0.05, 0.02)).choose([poor]) == (poor, 0)
+    cheap = Widths(Curve.line(0.07, 0.001)).choose([poor])
+    assert cheap == (poor, 3)
+
+
 def test_a_tree_that_is_a_chain_weighs_what_the_chain_does():
     chances = [0.9, 0.8, 0.95, 0.4, 0.6]
     chain = Draft([1] * 5, chances, "a")
     tree = Draft([1] * 5, chances, "a", parents=[-1, 0, 1, 2, 3])
     for curve in (CURVE, FLAT, Curve.line(0.01, 0.05)):
         assert Widths(curve).choose([chain])[1] == Widths(curve).choose([tree])[1]  # type: ignore[index]
+
+
+def test_what_was_not_reached_was_not_tried():
+    ids, parents = [7, 9, 8, 5, 6], [-1, -1, 0, 1, 3]
+    assert verified_ids(ids, parents, [9, 5, 1]) == [(0, False), (1, True), (3, True), (4, False)]
+    assert verified_ids(ids, parents, [4]) == [(0, False), (1, False)]
+    assert verified_ids([1, 2, 3], None, [1, 5]) == [(0, True), (1, False)]

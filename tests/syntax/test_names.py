@@ -3,7 +3,7 @@
 import pytest
 from case_files import rows
 
-from specedit.syntax.identifiers import derived, variants, words_of
+from specedit.syntax.identifiers import derived, plural, sought, variants, words_of
 
 
 @rows("name words")
@@ -11,9 +11,21 @@ def test_words(name, words):
     assert words_of(name) == words
 
 
+@pytest.mark.parametrize(
+    ("word", "many"),
+    [("user", "users"), ("box", "boxes"), ("city", "cities"), ("day", "days"), ("ID", "IDS")],
+)
+def test_plurals(word, many):
+    assert plural(word) == many
+
+
 @rows("there written")
 def test_each_spelling_has_its_counterpart(there, written):
     assert variants("userName", "emailAddress")[there] == written
+
+
+def test_all_spellings_of_a_name_are_sought():
+    assert {"user_name", "user-name", "user name"} <= {*sought("userName", derived=True)}
 
 
 @pytest.mark.parametrize(
