@@ -61,6 +61,19 @@ def test_a_rename_in_the_instruction_is_expected_from_the_start():
     assert wrong.seconds() < 0.5 * wrong.plain()
 
 
+def test_a_draft_ends_before_a_line_that_the_instruction_names():
+    codec = WordTokenizer()
+    around = [f"entry{n} = load(entry{n - 1}, size)\n" for n in range(60)]
+    old = "".join([*around[:30], "timeout = 30\n", *around[30:]])
+
+    def rejected(instruction: str) -> int:
+        run = texts(old, old.replace("30\n", "60\n"), codec, instruction)
+        return sum(chunk.proposed - chunk.accepted for chunk in run.chunks)
+
+    assert rejected("Double the timeout.") < 0.5 * rejected("Double it.")
+    assert rejected("Double every size.") >= rejected("Double it.")  # in too many lines
+
+
 @pytest.mark.parametrize(
     ("old", "new", "pair"),
     [

@@ -208,6 +208,11 @@ def test_rust_s_self_becomes_a_parameter_and_back(parameter, written):
     assert rename(after, "this", "self", line=2, language="rust").text == before
 
 
+def test_rust_s_self_becomes_no_keyword():
+    with pytest.raises(UsageError, match="keyword"):
+        rename("impl A { fn f(&self) {} }\n", "self", "Self", language="rust")
+
+
 def test_rust_s_self_is_renamed_in_formats():
     text = 'impl A {\n    fn f(&self) { println!("{self:?} self {}", self.x); }\n}\n'
     assert rename(text, "self", "this", line=2, language="rust").text == (
