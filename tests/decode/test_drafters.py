@@ -74,6 +74,11 @@ def test_a_draft_ends_before_a_line_that_the_instruction_names():
     assert rejected("Double every size.") >= rejected("Double it.")  # in too many lines
 
 
+@rows("instruction pairs")
+def test_renames_are_read_from_an_instruction(instruction, pairs):
+    assert learned.requested_renames(instruction) == [tuple(pair) for pair in pairs]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "pair"),
     [
@@ -87,3 +92,18 @@ def test_a_draft_ends_before_a_line_that_the_instruction_names():
 )
 def test_the_renamed_identifier_is_recognised(old, new, pair):
     assert learned.renamed(old, new) == pair
+
+
+@rows("text becomes")
+def test_case_variants(text, becomes):
+    for begin, end, word, _ in reversed(
+        list(learned.occurrences(text.encode(), 0, "username", "email"))
+    ):
+        text = text[:begin] + word + text[end:]
+    assert text == becomes
+
+
+@rows("names built")
+def test_build_follows_the_names_in_order(names, built):
+    made = drafters.build(names, prediction=[1, 2], codec=None)
+    assert [drafter.name for drafter in made] == built

@@ -14,6 +14,7 @@ from test_model_drafter import Mistaken
 
 from specedit.decode import Draft, drafters
 from specedit.decode.drafters import SmallModel
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.tree import MERGED, combined, main_part, merge_drafts
 from specedit.decode.width import Widths
 from specedit.engines.base import Choices
@@ -185,3 +186,13 @@ def test_a_guided_small_model_drafts_with_fewer_passes():
         assert tokens == [*answer, *answer, 50]
         passes.append(engine.passes)
     assert passes[1] < 0.8 * passes[0], "the second half has been said before"
+
+
+def test_lookup_says_what_would_follow_ids_that_nobody_committed():
+    drafter = LookupDrafter()
+    drafter.begin([5, 6, 7, 8, 9, 10, 1])
+    before = drafter.propose(4)
+    found = drafter.continue_from([5, 6, 7, 8, 9, 10, 1, 6, 7, 8], 2)
+    assert found is not None
+    assert list(found.ids) == [9, 10]
+    assert drafter.propose(4) == before, "asking changes nothing"

@@ -20,6 +20,7 @@ from specedit.decode.drafters import SmallModel
 from specedit.decode.drafters.model_drafter import CandidatesDrafter, ModelDrafter
 from specedit.decode.width import Widths
 from specedit.edit.backend import Plan
+from specedit.engines import sampling as rejection
 from specedit.engines.base import GREEDY, REJECTION, Choices, EngineInfo, Prefill, Sampling, depths
 from specedit.engines.sampling import choose, distribution
 from specedit.errors import UsageError
@@ -147,6 +148,16 @@ SAMPLED = [(kind, rule) for kind in (None, *KINDS) for rule in (WARM, TOP_P)]
 def test_the_distribution_is_kept(kind, sampling):
     found, _ = answers(kind, sampling)
     assert far(found, sampling) < LIMIT
+
+
+@pytest.mark.parametrize("kind", some(["tree", "chain"], 2))
+def test_a_biased_rule_is_noticed(kind, monkeypatch):
+    """The same test fails where draws are kept a little too readily."""
+    monkeypatch.setattr(
+        rejection, "accepts", lambda target, draft, noise: noise * draft < 1.3 * target
+    )
+    found, _ = answers.__wrapped__(kind, WARM)
+    assert far(found, WARM) > LIMIT
 
 
 def test_coupled_choices_are_distributed_the_same():

@@ -135,6 +135,14 @@ def test_at_a_terminal_the_user_decides(file, script, typed, code, text):
     assert file.read_text() == text.replace("\n\n\ndef ship", "\n" + "#\n" * 9 + "def ship")
 
 
+def test_a_letter_means_the_same_at_both_questions(file, script):
+    doubtful(script)
+    shown = at_a_terminal(b"?\nh\n?\nd\n", "edit", WISH, file)[1]
+    texts = [dict(re.findall(rf"(?m)^(\w){mark}(.*)\r$", shown)) for mark in ("  ", " - ")]
+    assert texts[0].keys() == {*"ynohq"} and texts[1].keys() >= {*"ynadq"}
+    assert texts[0].keys() & texts[1].keys() == {*"ynq"}, "write, leave, leave the rest"
+
+
 @pytest.mark.parametrize(
     ("typed", "code", "text"), [(b"y\n", 0, AFTER), (b"n\n", 2, BEFORE)], ids=["yes", "no"]
 )

@@ -4,6 +4,7 @@ Tiny here; the shapes of 3 to 14 billion parameters are in docs/research.
 """
 
 import random
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -160,6 +161,24 @@ def test_too_little_memory_is_said_before_anything_is_converted_or_loaded(tmp_pa
     machine(monkeypatch, 200 << 20, 100 << 20)
     with pytest.raises(ModelError, match="of memory"):
         open_exact(files, store=store)
+
+
+@pytest.mark.parametrize(
+    ("memory", "name", "needed", "four", "hint"),
+    [
+        (9 << 29, "large", 5 << 30, False, "--weights int4 .*qwen2.5-coder-1.5b fits"),
+        (9 << 29, "large", 5 << 30, True, "^Use a smaller model: qwen2.5-coder-1.5b fits.$"),
+        (2 << 30, "large", 5 << 30, True, "^Use a smaller model: qwen2.5-coder-1.5b fits.$"),
+        (2 << 30, "large", 5 << 30, False, "^Use a smaller model: qwen2.5-coder-1.5b fits.$"),
+        (7 << 30, "qwen2.5-coder-7b", 7_520_000_000, False, "--weights int4 .*qwen3.5-4b fits"),
+    ],
+    ids=["int4 fits", "is int4", "int4, small", "int4 does not fit", "int4 of a larger one"],
+)
+def test_too_little_memory_says_what_fits(memory, name, needed, four, hint, monkeypatch):
+    machine(monkeypatch, memory, memory)
+    with pytest.raises(ModelError) as refused:
+        catalogue.require_memory(name, needed, four=four)
+    assert re.search(hint, refused.value.hint)
 
 
 @pytest.mark.parametrize("kind", ["gguf", "folder"])

@@ -5,9 +5,9 @@ from dataclasses import fields
 from functools import cache
 
 import pytest
-from specedit.scoping.languages.tables import Tables
 
 from specedit.scoping.languages import rules_of
+from specedit.scoping.languages.rules import Tables
 from specedit.syntax.languages import LANGUAGES, Language
 
 RULED = [one for one in LANGUAGES if rules_of(one.name) is not None]
@@ -67,3 +67,8 @@ def test_what_a_language_s_tables_name_is_in_its_grammar(language):
     built_on = [one for one in RULED if isinstance(rules, type(rules_of(one.name)))]
     there = frozenset().union(*(node_types(one.grammar) for one in built_on))
     assert sorted(named - there) == []
+
+
+@pytest.mark.parametrize("shared", ["rules", "rust_places", "yaml", "no.such"])
+def test_a_module_that_is_no_language_has_no_rules(shared):
+    assert rules_of(shared) is None

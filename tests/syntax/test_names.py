@@ -24,6 +24,17 @@ def test_each_spelling_has_its_counterpart(there, written):
     assert variants("userName", "emailAddress")[there] == written
 
 
+def test_one_plain_word_is_prose():
+    result = variants("Username", "EmailAddress")
+    assert result["Username"] == "EmailAddress"
+    assert result["username"] == "email address"
+
+
+def test_short_and_everyday_names_have_no_other_spelling():
+    assert variants("v", "value") == {"v": "value"}
+    assert variants("to", "target") == {"to": "target"}
+
+
 def test_all_spellings_of_a_name_are_sought():
     assert {"user_name", "user-name", "user name"} <= {*sought("userName", derived=True)}
 
