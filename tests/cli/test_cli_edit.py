@@ -347,23 +347,6 @@ def test_config_says_where_each_value_came_from(specedit, tmp_path):
     assert result == {"value": 7, "from": origin, "kind": "open"}
 
 
-COMPLETED = {
-    "specedit doct": b"doctor",
-    "specedit edit --dif": b"--diff",
-    "specedit model sug": b"suggest",
-}
-
-
-def test_shells_get_their_completion(process):
-    for shell in ("bash", "zsh", "fish"):
-        env = {"_SPECEDIT_COMPLETE": f"source_{shell}"}
-        assert b"specedit" in process(env=env).stdout
-    for typed, wanted in COMPLETED.items():
-        place = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-        env = {"_SPECEDIT_COMPLETE": "complete_bash", **place}
-        assert process(env=env).stdout.strip() == wanted
-
-
 def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit, file):
     done = specedit("edit", file)
     assert done.returncode == 2
