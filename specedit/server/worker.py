@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
 
 from specedit.edit.backend import WAITING, Answer, Event, Loading, Plan, Ready, Written
 from specedit.errors import ServerError, SpeceditError
@@ -275,7 +277,12 @@ class Worker:
 
 def _return_memory() -> None:
     """Return freed memory to the system: a long prediction leaves holes."""
+    with suppress(OSError, AttributeError):
+        _system_library().malloc_trim(0)
+
+
+@cache
+def _system_library() -> Any:
     import ctypes
 
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    return ctypes.CDLL(None)  # each one defines a class anew: 4 kB that a long run would keep
