@@ -22,7 +22,9 @@ from torch import nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.checkpoint import checkpoint
+from transformers import DynamicCache
 
+from specedit.engines.huggingface.modules import cache_argument
 from specedit.errors import ModelError
 from specedit.models.adapter import CONFIG, FACTORS
 from training.edits.examples import CHANGED, Example
@@ -102,12 +104,15 @@ def losses(model: Any, batch: Sequence[Example]) -> tuple[Any, Any]:
     for row, each in enumerate(batch):
         ids[row, : len(each.ids)] = torch.tensor(each.ids)
         kinds[row, : len(each.ids)] = torch.tensor(each.kinds)
-    ids, kinds, cache = ids.to(device), kinds.to(device), None
+    ids, kinds = ids.to(device), kinds.to(device)
+    known: dict[str, Any] = {"use_cache": False}
     if shared := shared_ids(model, batch):
-        cache = model.model(input_ids=ids[:1, :shared], use_cache=True).past_key_values
+        cache = DynamicCache()
+        known = {"use_cache": True, cache_argument(model.model): cache}
+        model.model(input_ids=ids[:1, :shared], **known)
         cache.batch_repeat_interleave(len(batch))
         ids, kinds = ids[:, shared:], kinds[:, shared:]
-    states = model.model(input_ids=ids, past_key_values=cache, use_cache=cache is not None)
+    states = model.model(input_ids=ids, **known)
     chosen = kinds[:, 1:] > 0
 
     def loss(rows: Any) -> Any:
