@@ -111,6 +111,21 @@ def test_what_is_learnt_is_what_the_merged_adapter_computes(tmp_path):
     assert opened(tmp_path / "small").base == "small"
 
 
+def test_a_beginning_that_is_computed_once_changes_no_loss():
+    model = model_of("qwen2, grouped, tied")
+    beginning = [*range(50, 60)]
+    lessons = [
+        Example([*beginning, *tail, 7, 8, 9], [0] * (10 + len(tail)) + [1, 2, 1], False)
+        for tail in ([], [11, 12], [13])
+    ]
+    assert learning.shared_ids(model, lessons) == 9  # the first answer's id needs the last one
+    together, changed = learning.losses(model, lessons)
+    alone = torch.cat([learning.losses(model, [lesson])[0] for lesson in lessons])
+    assert (
+        torch.allclose(together, alone, atol=1e-5) and changed.tolist() == [False, True, False] * 3
+    )
+
+
 def test_the_command_trains_the_model_in_use(tmp_path, monkeypatch):
     model_of("qwen2, grouped, tied").save_pretrained(tmp_path / "model")
     lessons = [Example([start, 7, 8, 9], [0, 1, 2, 1], start == 50) for start in range(50, 60)]
