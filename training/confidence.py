@@ -19,7 +19,6 @@ import argparse
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +150,8 @@ def main() -> int:
 
 
 def write(model: str, kind: str, weights: Sequence[float], bias: float, sure: float) -> None:
-    """Add the fit of a model, with the adapter that comes with it, to the file that is shipped."""
-    from specedit.edit.backend import ModelInfo
-    from specedit.models import adapter, catalogue
+    """Add a model's fit to the file that is shipped."""
+    from specedit.models import catalogue
 
     entry = catalogue.find(model)
     if entry is None or not entry.sha256:
@@ -161,11 +159,7 @@ def write(model: str, kind: str, weights: Sequence[float], bias: float, sure: fl
     path = Path(confidence.__file__).with_name("confidence.json")
     data = json.loads(path.read_text("utf-8"))
     models = data["models"] if data["signals"] == list(SIGNALS) else {}
-    own = next((a for a in adapter.entries(adapter.SHIPPED) if a.base_sha256 == entry.sha256), None)
-    info = ModelInfo(model, entry.sha256, weights=kind)
-    if own is not None:
-        info = replace(info, adapter=own.name, adapter_sha256=own.sha256)
-    models[info.calibration] = {
+    models[f"{entry.sha256[:16]}-{kind}"] = {
         "bias": round(bias, 4),
         "weights": [round(weight, 4) for weight in weights],
         "sure": round(sure, 3),

@@ -98,7 +98,8 @@ def every_command() -> Any:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; every error ends here, as a message on stderr and an exit code."""
-    _register(*{*arguments[:1]}.intersection(COMMANDS))
+    named = arguments[0] if arguments else ""
+    _register(*((named,) if named in COMMANDS else ()))
     if "undo" not in arguments[:1]:  # which chooses its run first
         recover()
     command: Any = typer.main.get_command(app)

@@ -117,8 +117,16 @@ def rename(
     if plan.moves and settings.test:
         raise UsageError("--test does not work when a file moves with its class.")
     wish = Wish(f"{old} to {new}")
-    run = partial(run_command, searched=not files, moves=plan.moves, wish=wish)
-    run = partial(run, "rename", names, settings, plan.planner)
+    run = partial(
+        run_command,
+        "rename",
+        names,
+        settings,
+        plan.planner,
+        wish,
+        searched=not files,
+        moves=plan.moves,
+    )
     if verify:
         return _verified(old, new, names, settings, plan, run)
     return run(together=len(names) > 1 or bool(plan.moves))

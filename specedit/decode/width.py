@@ -178,9 +178,8 @@ class Widths:
         """Seconds that a drafter may spend on a proposal that takes at least `cost`, besides
         `drafts`; 0.0 where it is not worth asking."""
         budget = self._budget(name)
-        if self.uncertainty(drafts) * budget.saving < max(
-            budget.cost, cost, MIN_COST * self._cost[1]
-        ):
+        price = max(budget.cost, cost, MIN_COST * self._cost[1])
+        if self.uncertainty(drafts) * budget.saving < price:
             return 0.0
         seconds = min(self._credit, budget.left)
         return seconds if seconds > cost else 0.0

@@ -51,7 +51,7 @@ def appending(path: Path) -> BinaryIO:
 
 def read(path: Path, most: int | None = None) -> bytes:
     """The bytes of a regular file; an OSError where there are more than `most`."""
-    with os.fdopen(opened(path), "rb") as file:
+    with reading(path) as file:
         if most is None:
             return file.read()
         size = os.fstat(file.fileno()).st_size  # `read` takes memory for all that it may read

@@ -152,6 +152,7 @@ class Settings:
         return self.origins.get(name) == FLAG
 
     def is_from_repository(self, name: str) -> bool:
+        """Whether a repository's file says it; the user's own has another name."""
         return self.origins.get(name, "").endswith("pyproject.toml")
 
     def rows(self) -> Iterator[tuple[str, Any, str, str]]:

@@ -82,9 +82,9 @@ def train(
     layers = learning.with_low_rank(model, rank)
     every = [each for path in data for each in examples.load(path)]
     held = [each for each in every if each.held]
-    before = learning.measured(model, held, ids)
     rest = [each for each in every if not each.held]
     try:
+        before = learning.measured(model, held, ids)
         steps = learning.learn(model, rest, seconds, rate, ids, passes, say)
     except torch.OutOfMemoryError as error:
         message = f"{ids} ids of a step do not fit into the memory of the card"

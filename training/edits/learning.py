@@ -106,13 +106,14 @@ def losses(model: Any, batch: Sequence[Example]) -> tuple[Any, Any]:
         kinds[row, : len(each.ids)] = torch.tensor(each.kinds)
     ids, kinds = ids.to(device), kinds.to(device)
     known: dict[str, Any] = {"use_cache": False}
-    if shared := shared_ids(model, batch):
-        cache = DynamicCache()
-        known = {"use_cache": True, cache_argument(model.model): cache}
-        model.model(input_ids=ids[:1, :shared], **known)
-        cache.batch_repeat_interleave(len(batch))
-        ids, kinds = ids[:, shared:], kinds[:, shared:]
-    states = model.model(input_ids=ids, **known)
+    with sdpa_kernel(ATTENTION):
+        if shared := shared_ids(model, batch):
+            cache = DynamicCache()
+            known = {"use_cache": True, cache_argument(model.model): cache}
+            model.model(input_ids=ids[:1, :shared], **known)
+            cache.batch_repeat_interleave(len(batch))
+            ids, kinds = ids[:, shared:], kinds[:, shared:]
+        states = model.model(input_ids=ids, **known)
     chosen = kinds[:, 1:] > 0
 
     def loss(rows: Any) -> Any:
@@ -158,10 +159,9 @@ def learn(
         share = 0.5 * (1 + math.cos(math.pi * done))
         for group in optimizer.param_groups:
             group["lr"] = rate * min(1.0, (step + 1) / WARMING_STEPS) * share
-        with sdpa_kernel(ATTENTION):
-            loss, changed = losses(model, batch)
-            weights = torch.where(changed, 1.0, COPY)
-            ((loss * weights).sum() / weights.sum()).backward()
+        loss, changed = losses(model, batch)
+        weights = torch.where(changed, 1.0, COPY)
+        ((loss * weights).sum() / weights.sum()).backward()
         # one step whose gradient is not a number would make every weight one for good
         skipped = 0 if nn.utils.clip_grad_norm_(parameters, 1.0).isfinite() else skipped + 1
         if skipped > MAX_SKIPPED:
