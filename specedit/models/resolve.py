@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.regular import Lock
+from specedit.files.startup import expanded
 from specedit.models import architecture, catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import check_folder, read_bytes
@@ -102,7 +103,7 @@ def present(model: str) -> store.ModelFiles:
 def _present(model: str, root: Path, report: store.Report) -> store.ModelFiles | None:
     if entry := catalogue.find(model):
         return _of_catalogue(entry, root, report)
-    path = Path(os.path.expanduser(model))  # noqa: PTH111  (an unknown user stays a word)
+    path = expanded(model)
     match = _HUB_ID.fullmatch(model)
     if model.startswith(("./", "../")) or (":" not in model and model.endswith(WEIGHTS)):
         match = None

@@ -22,6 +22,7 @@ from typing import Any
 from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
 from specedit.errors import ServerError, SpeceditError
 from specedit.files import regular, stored
+from specedit.files.startup import expanded
 from specedit.server import protocol
 from specedit.server.runtime import (
     OF_ENGINE,
@@ -303,7 +304,7 @@ def _arguments(settings: Settings) -> list[str]:
         flags += ["--draft-model", own["draft_model"]]
     for name in (*OF_ENGINE, "draft"):
         value = str(getattr(settings, name))
-        path = Path(value).expanduser().absolute() if is_path(name, value) else value
+        path = expanded(value).absolute() if is_path(name, value) else value
         flags += [f"--{name.replace('_', '-')}", str(path)]
     return flags
 

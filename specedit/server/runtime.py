@@ -27,7 +27,7 @@ from pathlib import Path
 from specedit.errors import ServerError
 from specedit.files import atomic, regular, stored
 from specedit.files.regular import Lock
-from specedit.files.startup import SERVER_RECORD, home, runtime_path, user_name
+from specedit.files.startup import SERVER_RECORD, expanded, home, runtime_path, user_name
 from specedit.settings import Settings
 from specedit.settings.table import is_path, spelled_as_path
 
@@ -144,7 +144,7 @@ def path_variables() -> dict[str, str]:
     """The variables that name files, as absolute paths: a server runs in another folder."""
     names = ("SPECEDIT_HOME", "SPECEDIT_CONFIG")
     values = {name: os.environ.get(name, "") for name in names}
-    return {n: str(Path(v).expanduser().absolute()) if v else "" for n, v in values.items()}
+    return {n: str(expanded(v).absolute()) if v else "" for n, v in values.items()}
 
 
 def identity(settings: Settings) -> dict[str, str]:
