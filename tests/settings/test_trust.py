@@ -267,7 +267,7 @@ def test_a_key_that_is_no_header_is_refused(monkeypatch):
     "value",
     ["../x", "/etc/x", "~/x", "sub/../../x", "out/secret", "link", ".git/hooks/x", "sub/.GIT/x"],
 )
-@pytest.mark.parametrize("name", ["prediction", "model"])
+@pytest.mark.parametrize("name", ["prediction", "model", "draft_model"])
 def test_a_path_that_a_trusted_repository_gives_stays_inside_it(cloned, name, value):
     (cloned.root / "out").symlink_to(cloned.root.parent)
     (cloned.root / "link").symlink_to(cloned.root.parent / "secret")
@@ -281,12 +281,13 @@ def test_a_path_that_a_trusted_repository_gives_stays_inside_it(cloned, name, va
 def test_a_path_inside_counts_from_the_repository_and_not_from_here(cloned, monkeypatch):
     sub = cloned.root / "sub"
     sub.mkdir()
-    cloned.says(prediction="runs/t.py", model="./m")
+    cloned.says(prediction="runs/t.py", model="./m", draft_model="./d")
     cloned.run("trust")
     monkeypatch.chdir(sub)
     result = resolve().values
     assert result.prediction == str(cloned.root / "runs" / "t.py")
     assert result.model == str(cloned.root / "m")
+    assert result.draft_model == str(cloned.root / "d")
 
 
 @pytest.mark.parametrize("name", [Settings().model, "owner/name"])
@@ -344,8 +345,9 @@ def test_flag_over_variable_over_repository_over_users_file(cloned, monkeypatch)
 
 def test_a_home_in_the_users_file_is_that_home(cloned, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    user_file().write_text("model = '~/models/m.gguf'\n")
+    user_file().write_text("model = '~/models/m.gguf'\ndraft_model = '~/d.gguf'\n")
     assert resolve().values.model == "/home/me/models/m.gguf"
+    assert resolve().values.draft_model == "/home/me/d.gguf"
 
 
 # --- code that lies in the repository
