@@ -351,6 +351,10 @@ def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit, file):
     done = specedit("edit", file)
     assert done.returncode == 2
     assert b"The instruction is missing." in done.stderr and b"No file is named" not in done.stderr
+    long = "Say more about it. " * 20  # than a file's name can have
+    for words, message in (([long], b"No file is named"), (["a.py", long], b"they are swapped")):
+        done = specedit("edit", *words, cwd=file.parent)
+        assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
 def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_path, script):
