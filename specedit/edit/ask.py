@@ -52,6 +52,10 @@ class Attempt:
 def first_attempt(job: Job, backend: Backend, settings: Settings, sink: Sink) -> Attempt:
     """The attempt that is made whether or not others follow. A file that does not fit the model's
     window is asked about in parts, where the instruction is about all of it."""
+    if settings.check_with:
+        from specedit.check.external import remarks
+
+        remarks.cache_clear()  # the file's neighbours may have changed since an earlier run
     try:
         return attempt(job, 1, backend, settings, sink)
     except TooLong as problem:
