@@ -122,3 +122,14 @@ if "new" in open(sys.argv[1]).read():
     for says in ("first", "second"):
         (tmp_path / "src/other.py").write_text(says)
         assert reported(reads_it, "a = 1\n", "new = 1\n") == [(1, says)]
+
+
+def test_a_program_gets_no_key_of_ours(reported, monkeypatch):
+    for name in ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN", "MINE"):
+        monkeypatch.setenv(name, "secret")
+    tells = """
+import os
+if "new" in open(sys.argv[1]).read():
+    print(f"{sys.argv[1]}:1: {sorted(k for k, v in os.environ.items() if v == 'secret')}")
+"""
+    assert reported(tells, "a = 1\n", "new = 1\n") == [(1, "['MINE']")]
