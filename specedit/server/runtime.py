@@ -156,12 +156,26 @@ def identity(settings: Settings) -> dict[str, str]:
     return {
         "model": _resolved(settings.model),
         "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
+        "files": f"{model_files(settings.model)}{model_files(settings.draft_model)}",
         **{name: str(getattr(settings, name)) for name in OF_ENGINE},
         "adapter": adapter.identity(settings.adapter) if names_folder else settings.adapter,
         "home": variables["SPECEDIT_HOME"],
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
         "build": _build(),
     }
+
+
+def model_files(model: str) -> str:
+    """What tells the files at a model's path from others that lay there; "" for a model's name."""
+    from specedit.models.store import parts_of
+
+    path = Path(_resolved(model))
+    if not path.is_absolute():
+        return ""
+    files = path.glob("*") if path.is_dir() else parts_of(path)
+    states = [(file.name, file.stat()) for file in files if file.exists()]
+    facts = sorted((name, state.st_size, state.st_mtime_ns) for name, state in states)
+    return f"{zlib.crc32(repr(facts).encode()):08x}"
 
 
 def _build() -> str:

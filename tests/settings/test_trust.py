@@ -15,6 +15,7 @@ from git_repository import Repository, environment
 from specedit.cli import run
 from specedit.connect import connect
 from specedit.errors import ModelError, UsageError
+from specedit.integrations.hook.hook_rules import CleanFiles, Step
 from specedit.models import resolve as models
 from specedit.server.runtime import identity
 from specedit.settings import Settings, layers, names, resolve
@@ -298,6 +299,22 @@ def test_a_folder_by_a_models_name_is_not_that_model(cloned, name):
     if "/" in name:
         with pytest.raises(ModelError, match=f"write ./{name}"):
             models.resolve(name)
+
+
+@pytest.mark.parametrize("setting", ["model", "draft_model"])
+@pytest.mark.parametrize("place", ["m.gguf", "m-00002-of-00002.gguf", "m/model.safetensors"])
+def test_a_model_that_was_replaced_at_its_path_is_another(tmp_path, setting, place):
+    file = tmp_path / place
+    for written in {file, tmp_path / "m-00001-of-00002.gguf"}:
+        written.parent.mkdir(exist_ok=True)
+        written.write_bytes(b"old")
+    settings = Settings(**{setting: str(file.parent if "/" in place else file)})
+    before, clean = identity(settings), CleanFiles(tmp_path, settings)
+    assert identity(settings) == before
+    file.write_bytes(b"other")
+    assert identity(settings) != before
+    keys = {each.key("1", "a.py", Step("x")) for each in (clean, CleanFiles(tmp_path, settings))}
+    assert len(keys) == 1 + (setting == "model"), "drafts do not change what the hook knows"
 
 
 # --- the user's own file
