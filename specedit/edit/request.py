@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from specedit.edit.job import Job
 from specedit.edit.report import Edit
-from specedit.errors import InputError, Skipped, UsageError
+from specedit.errors import GitError, InputError, Skipped, UsageError
 from specedit.files import source as sources
 from specedit.files.git import check_within, real, top_of
 from specedit.files.source import Source
@@ -79,7 +79,12 @@ def uncommitted(names: Iterable[str], settings: Settings, root: Path = Path()) -
     from specedit.files import git
 
     places = {name: root / name for name in names}
-    dirty = git.dirty(places.values())
+    try:
+        dirty = git.dirty(places.values())
+    except GitError:  # an edit needs no git
+        if settings.clean_only:
+            raise
+        return set()
     listed = [name for name, place in places.items() if place in dirty]  # as named: `./a.py`
     if listed and settings.clean_only:
         raise UsageError(
