@@ -82,8 +82,14 @@ def run_edit(
         if journal is None or not edit.changed:
             return edit
         uncommitted = source.name in request.uncommitted()
-        journal().write(source, edit.after)
-        return as_written(edit, uncommitted)
+        edit = as_written(edit, uncommitted)
+        try:
+            journal().write(source, edit.after)
+        except KeyboardInterrupt:  # one that waited for the write: the file is done
+            if any(entry.path == str(source.path) for entry in journal().run.files):
+                sink.emit(Finished(edit))
+            raise
+        return edit
     except FileError as problem:
         if isinstance(problem, NotDefined) and not request.alone:
             problem = Skipped(problem.reason)  # the instruction is about another file

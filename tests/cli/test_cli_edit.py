@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from command_line import at_a_terminal, interruptible
 
+from specedit.files import atomic
+
 Script = Callable[..., Path]
 
 BEFORE = b"class User:\n    name = 1\n"
@@ -397,3 +399,27 @@ def test_a_hint_names_what_is_near_or_nothing(
 
 def test_words_of_any_length_are_no_file(specedit, tmp_path):
     assert b"Traceback" not in specedit("a " * 9_000, cwd=tmp_path).stderr
+
+
+def test_an_edit_in_a_work_tree_needs_no_git(process, file):
+    (file.parent / ".git").mkdir()
+    (file.parent / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    env = {"PATH": str(file.parent)}
+    done = process("edit", "rename it", file, env=env)
+    assert (done.returncode, file.read_bytes()) == (0, AFTER), done.stderr
+    done = process("edit", "rename it", file, "--clean-only", env=env)
+    assert done.returncode == 2 and b"git cannot be used" in done.stderr
+    assert len(done.stderr.splitlines()) == 2, done.stderr
+
+
+def test_an_interrupt_during_the_write_reports_what_was_written(specedit, file, monkeypatch):
+    def replace(*words: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        replaced(*words)
+
+    replaced: Callable[..., None] = atomic.replace
+    monkeypatch.setattr(atomic, "replace", replace)
+    done = specedit("edit", "rename it", file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, edit["status"], file.read_bytes()) == (130, "edited", AFTER)
+    assert b"Not done" not in done.stderr
