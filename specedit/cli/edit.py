@@ -134,8 +134,7 @@ def _check_words(words: str, files: Sequence[str] = ()) -> None:
         raise UsageError("The instruction is not UTF-8.") from None
     if " " in words.strip():
         return
-    named = (file for file in files if " " in file.strip())
-    sentences = [file for file in named if not os.path.exists(file)]  # noqa: PTH110  (never raises)
+    sentences = [file for file in files if " " in file.strip() and not os.path.exists(file)]  # noqa: PTH110
     if sentences and (Path(words).exists() or Path(words).suffix):
         said, name = harmless(sentences[0]), harmless(words)
         raise UsageError(

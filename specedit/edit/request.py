@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from specedit.edit.job import Job
-from specedit.edit.report import Edit
-from specedit.errors import GitError, InputError, Skipped, UsageError
+from specedit.edit.report import Edit, failed
+from specedit.errors import FileError, GitError, InputError, NotDefined, Skipped, UsageError
 from specedit.files import source as sources
 from specedit.files.git import check_within, real, top_of
 from specedit.files.source import Source
@@ -50,6 +50,14 @@ class Request:
     keeps: bool = True
     read: Callable[[str], Source] = sources.read
     uncommitted: Callable[[], Collection[str]] = set
+
+
+def not_done(name: str, problem: FileError, request: Request) -> Edit:
+    """The Edit of a file that could not be done. An instruction that names what one of several
+    files does not have is about another."""
+    if isinstance(problem, NotDefined) and not request.alone:
+        problem = Skipped(problem.reason)
+    return failed(name, problem)
 
 
 def read_file(

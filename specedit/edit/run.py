@@ -30,9 +30,9 @@ from specedit.edit.report import (
     put_back,
     with_others_failed,
 )
-from specedit.edit.request import Request
+from specedit.edit.request import Request, not_done
 from specedit.edit.sink import Begun, Finished, Question, Reply, Sink
-from specedit.errors import FileError, InputError, NotDefined, Skipped
+from specedit.errors import FileError, InputError, Skipped
 from specedit.files.atomic import check_writable
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
@@ -91,9 +91,7 @@ def run_edit(
             raise
         return edit
     except FileError as problem:
-        if isinstance(problem, NotDefined) and not request.alone:
-            problem = Skipped(problem.reason)  # the instruction is about another file
-        return failed(source.name, problem)
+        return not_done(source.name, problem, request)
 
 
 def run_files(names: Sequence[str], request: Request, backend: Backend, sink: Sink) -> Report:

@@ -174,7 +174,7 @@ def model_files(model: str) -> str:
         return ""
     files = path.glob("*") if path.is_dir() else parts_of(path)
     states = [(file.name, file.stat()) for file in files if file.exists()]
-    facts = sorted((name, state.st_size, state.st_mtime_ns) for name, state in states)
+    facts = sorted((name, of.st_size, of.st_mtime_ns) for name, of in states)
     return f"{zlib.crc32(repr(facts).encode()):08x}"
 
 
