@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
-from specedit.errors import ServerError, SpeceditError
+from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import regular, stored
 from specedit.files.startup import expanded
 from specedit.server import protocol
@@ -112,7 +112,7 @@ def _error(code: int, body: bytes) -> SpeceditError:
     message = str(error.get("message") or f"The server answered {code}.")
     if code == 503:
         return ServerBusyError(message.partition("\n")[0])
-    return ServerError(message)
+    return TooLong(message) if code == 413 else ServerError(message)
 
 
 def listens(record: ServerRecord) -> bool:
