@@ -169,7 +169,7 @@ def _of_path(path: Path, root: Path, report: store.Report) -> store.ModelFiles:
     open_gguf(path, arrays=False)  # a damaged file is reported before a gigabyte is hashed
     parts = store.parts_of(path)
     facts = [f"{part}\n{part.stat().st_size}\n{part.stat().st_mtime_ns}" for part in parts]
-    key = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+    key = hashlib.sha256(os.fsencode("\n".join(facts))).hexdigest()
     memory = root / "digests" / key[:32]
     sha256 = ""
     with contextlib.suppress(OSError, ValueError):
@@ -196,7 +196,7 @@ def _of_folder(path: Path) -> store.ModelFiles:
             stat = file.stat()
         except OSError as problem:  # a link to nowhere
             raise ModelError(f"{file} cannot be read: {problem.strerror}") from problem
-        state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        state.update(os.fsencode(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n"))
     return store.ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 
