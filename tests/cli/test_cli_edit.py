@@ -289,7 +289,7 @@ def test_a_name_that_is_not_utf_8_is_a_name(specedit, tmp_path, words):
     assert place.read_bytes() == AFTER
 
 
-@pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config"])
+@pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config", "undo"])
 def test_a_folder_that_is_gone_is_reported(tmp_path, words):
     line = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m specedit {words}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120)
