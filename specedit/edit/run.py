@@ -81,8 +81,7 @@ def run_edit(
         # 6 write, with the original in the journal
         if journal is None or not edit.changed:
             return edit
-        uncommitted = source.name in request.uncommitted()
-        edit = as_written(edit, uncommitted)
+        edit = as_written(edit, source.name in request.uncommitted())
         try:
             journal().write(source, edit.after)
         except KeyboardInterrupt:  # one that waited for the write: the file is done
