@@ -53,8 +53,7 @@ class Request:
 
 
 def not_done(name: str, problem: FileError, request: Request) -> Edit:
-    """The Edit of a file that could not be done. An instruction that names what one of several
-    files does not have is about another."""
+    """The Edit of a file that could not be done; of several, the instruction is about another."""
     if isinstance(problem, NotDefined) and not request.alone:
         problem = Skipped(problem.reason)
     return failed(name, problem)

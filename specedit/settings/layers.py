@@ -362,6 +362,8 @@ def resolve(
         (FLAG, flag_values),
     ):
         for name, value in layer.items():
+            if name == "sure" and layer is repo_values:  # it is raised, never lowered
+                value = max(value, values.get(name, 0.0))
             values[name] = value
             origins[name] = f"SPECEDIT_{name.upper()}" if origin == "variable" else origin
     ignored: tuple[str, ...] = ()

@@ -328,8 +328,7 @@ def is_path(name: str, value: object) -> bool:
     """Whether this setting's value names a file or folder."""
     if not isinstance(value, str) or value in entries()[name]["words"]:
         return False
-    is_model = name in ("model", "draft_model")
-    return bool(entries()[name]["paths"]) or (is_model and spelled_as_path(value))
+    return bool(entries()[name]["paths"]) or (name.endswith("model") and spelled_as_path(value))
 
 
 def spelled_as_path(model: str) -> bool:

@@ -360,6 +360,14 @@ def test_flag_over_variable_over_repository_over_users_file(cloned, monkeypatch)
     assert resolve().values.server == "http://stranger"
 
 
+@pytest.mark.parametrize("users", [0.2, 0.9])
+def test_a_repository_raises_the_limit_of_the_user_and_never_lowers_it(cloned, users):
+    user_file().write_text(f"sure = {users}\n")
+    cloned.says(sure=0.5)
+    assert resolve().values.sure == max(users, 0.5)
+    assert resolve({"sure": 0.1}).values.sure == 0.1
+
+
 def test_a_home_in_the_users_file_is_that_home(cloned, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
     user_file().write_text("model = '~/models/m.gguf'\ndraft_model = '~/d.gguf'\n")
