@@ -173,8 +173,7 @@ def model_files(model: str) -> str:
     if not path.is_absolute():
         return ""
     files = path.glob("*") if path.is_dir() else parts_of(path)
-    states = [(file.name, file.stat()) for file in files if file.exists()]
-    facts = sorted((name, of.st_size, of.st_mtime_ns) for name, of in states)
+    facts = sorted((f.name, (of := f.stat()).st_size, of.st_mtime_ns) for f in files if f.exists())
     return f"{zlib.crc32(repr(facts).encode()):08x}"
 
 

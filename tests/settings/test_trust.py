@@ -70,7 +70,7 @@ def tastes() -> list[str]:
 
 def test_open_settings_are_listed_here_and_all_others_are_restricted():
     assert tastes() == [
-        *("threads", "draft", "max_tokens", "temperature", "sampling", "seed", "scope"),
+        *("threads", "draft", "max_tokens", "sampling", "seed", "scope"),
         *("no_model", "sure", "tries", "test_timeout", "focus", "verbose", "hook"),
     ]
     assert {entries()[name]["kind"] for name in names()} == {"open", "restricted"}
