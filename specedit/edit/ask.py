@@ -27,7 +27,7 @@ from specedit.edit.report import (
 from specedit.edit.sink import Answered, Planned, Sink
 from specedit.edit.splice import fitted, joined, part_of_changed, symbol_names
 from specedit.errors import TooLong
-from specedit.files.source import Source
+from specedit.files.source import LINE_END, Source
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.outline import CALLABLE
@@ -107,7 +107,7 @@ def checked(job: Job, answer: Answer) -> Checked:
     if answer.reasoning:
         message = f"{answer.reasoning} tokens of reasoning were left out of the answer"
         findings.append(Finding("reasoning", message))
-    text = joined(job.about, [(job.region, answer.text)])
+    text = joined(job.about, [(job.region, LINE_END.sub("\n", answer.text))])
     if job.tidies:
         from specedit.edit import reverting  # with what it needs 9 ms
 
