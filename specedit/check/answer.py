@@ -152,10 +152,12 @@ HINTS = re.compile(
 )
 
 
-def placeholders(before: str, after: str) -> list[tuple[int, str]]:
-    """Lines of `after` that stand for missing code, and that `before` had not."""
+def placeholders(before: str, after: str, instruction: str) -> list[tuple[int, str]]:
+    """Lines of `after` that stand for missing code or characters, and that `before` had not."""
     lines = enumerate(map(str.strip, after.split("\n")), 1)
-    stand_ins = [(number, line) for number, line in lines if stands_in(line)]
+    # What half a character of a model is read as; without an instruction the text is the caller's
+    half = {"\ufffd"} - {*before, *(instruction or "\ufffd")}
+    stand_ins = [(number, line) for number, line in lines if half & {*line} or stands_in(line)]
     return fresh(map(str.strip, before.split("\n")), stand_ins, lambda found: found[1])
 
 
@@ -328,7 +330,7 @@ def check_answer(
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
     findings = [
         _refusal("placeholder", f"line {number}: a placeholder: {line[:80]}", number)
-        for number, line in placeholders(before, after)
+        for number, line in placeholders(before, after, instruction)
     ]
     if not after.strip() and not TAKES_AWAY.search(instruction):
         findings.append(_refusal("empty", "the new text is empty"))
