@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from specedit.check.external import environment
+from specedit.check.external import SECRETS
 from specedit.edit import supervisor
 from specedit.edit.report import CommandResult
 
@@ -123,9 +123,10 @@ def _begun(command: str, folder: Path, output: int) -> subprocess.Popen[bytes]:
         theirs, life = os.pipe()
         words = [sys.executable, "-I", "-S", supervisor.__file__, str(theirs), command]
         how |= {"shell": False, "pass_fds": (theirs,)}
+    environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
     try:
         child = subprocess.Popen(
-            words, cwd=folder, env=environment(), stdout=output, stderr=subprocess.STDOUT, **how
+            words, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT, **how
         )
     except OSError:
         if life is not None:
