@@ -156,8 +156,8 @@ def placeholders(before: str, after: str, instruction: str) -> list[tuple[int, s
     """Lines of `after` that stand for missing code or characters, and that `before` had not."""
     lines = enumerate(map(str.strip, after.split("\n")), 1)
     # What half a character of a model is read as; without an instruction the text is the caller's
-    half = {"\ufffd"} - {*before, *(instruction or "\ufffd")}
-    stand_ins = [(number, line) for number, line in lines if half & {*line} or stands_in(line)]
+    not_text = {"\0", "\ufffd"} - {*before, *(instruction or "\ufffd")}
+    stand_ins = [(number, line) for number, line in lines if not_text & {*line} or stands_in(line)]
     return fresh(map(str.strip, before.split("\n")), stand_ins, lambda found: found[1])
 
 
