@@ -437,8 +437,8 @@ def _compiles(change: Change) -> Iterator[Finding]:
     if len(change.after.text) > MAX_PARSED_CHARACTERS:
         return
     try:
-        problem = _python_error(change.after.text)
-        if problem is None or _python_error(change.before.text) is not None:
+        problem = python_error(change.after.text)
+        if problem is None or python_error(change.before.text) is not None:
             return
     except (ValueError, RecursionError, MemoryError):
         return
@@ -446,7 +446,7 @@ def _compiles(change: Change) -> Iterator[Finding]:
     yield _refusal("syntax", f"line {line}: does not parse as python: {problem.msg}", line)
 
 
-def _python_error(text: str) -> SyntaxError | None:
+def python_error(text: str) -> SyntaxError | None:
     with warnings.catch_warnings():  # of escapes in strings
         warnings.simplefilter("ignore")
         try:

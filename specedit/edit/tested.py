@@ -116,9 +116,7 @@ class _Tries:
         """Try until the command passes; the Edit of each file."""
         self._check_baseline()
         passed = self._try_until_passed(backend)
-        if not self.files:
-            return self.edits
-        at, why = (len(self.wholes) - 1, None) if passed else self._none_passed()
+        at, why = (len(self.wholes) - 1, None) if passed or not self.files else self._none_passed()
         for file in self.files:
             edit = with_all_tries(file.attempts[at].edit.noting(*file.notes), file.attempts)
             if file.located is not None:
