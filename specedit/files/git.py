@@ -163,7 +163,8 @@ def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, byte
     try:
         from git.cmd import Git
     except ImportError as error:  # GitPython looks for git when it is imported
-        raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
+        why = f"git cannot be used: {str(error).strip().splitlines()[0]}"
+        raise GitError(why, hint="Install git, or name files.") from None
     with tempfile.TemporaryFile() as file:
         file.write(stdin)
         file.seek(0)
