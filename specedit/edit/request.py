@@ -78,6 +78,8 @@ def uncommitted(names: Iterable[str], settings: Settings, root: Path = Path()) -
         return set()  # without GitPython, which takes 0.1 s to import
     from specedit.files import git
 
+    if not (git.is_installed() or settings.clean_only):
+        return set()
     places = {name: root / name for name in names}
     dirty = git.dirty(places.values())
     listed = [name for name, place in places.items() if place in dirty]  # as named: `./a.py`

@@ -9,6 +9,7 @@ first question is asked (0.1 s). Where a file's work tree begins is found withou
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,10 @@ from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
 from specedit.files import regular
+
+
+def is_installed() -> bool:
+    return shutil.which("git") is not None
 
 
 def real(path: str | Path) -> Path:
@@ -160,10 +165,10 @@ def ask(
 
 
 def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
-    try:
-        from git.cmd import Git
-    except ImportError as error:  # GitPython looks for git when it is imported
-        raise GitError(f"git cannot be used: {error}", hint="Install git, or name files.") from None
+    if not is_installed():  # GitPython looks for it when it is imported, and says so in 16 lines
+        raise GitError("git is not installed.", hint="Install git, or name files.")
+    from git.cmd import Git
+
     with tempfile.TemporaryFile() as file:
         file.write(stdin)
         file.seek(0)
