@@ -53,8 +53,8 @@ def rename(
     old: str = argument("OLD", "The identifier, or Class.member; or a file to move"),
     new: str = argument("NEW", "The new name, or the file's new place"),
     files: list[str] | None = argument("FILE", "Files; without them: the whole work tree", None),
-    line: int | None = option(
-        None, "Rename what the name on line N of FILE refers to", metavar="N"
+    line: str | None = option(
+        None, "Rename what line N of FILE refers to; FILE:N: everywhere", metavar="N"
     ),
     dry_list: bool = flag("--dry-list", "List every place with its reason; write nothing"),
     incomplete: bool = flag("--incomplete", "Rename although some uses stay that may be meant"),
@@ -110,8 +110,7 @@ def rename(
         if not asks:
             raise UsageError(
                 left(end="; nothing was written"),
-                hint=f"specedit rename {old} {new} --dry-list shows them; "
-                f"--incomplete renames {plan.size}.",
+                hint=f"--dry-list shows them; --incomplete renames {plan.size}.",
             )
         _confirm(left(), f"Rename the {plan.size}, and leave these as they are?")
     if plan.moves and settings.test:
@@ -205,7 +204,7 @@ def _plan(
     names: tuple[str, ...],
     old: str,
     new: str,
-    line: int | None,
+    line: str | None,
     settings: Settings,
     *,
     alone: bool,
@@ -215,19 +214,25 @@ def _plan(
     `alone`: the user named one file; `some`: files were named, or chosen by git."""
     from specedit.rename.tree import Tree, plan_rename
 
-    plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=line)
+    place, _, digits = (line or "").rpartition(":")
+    number = int(digits) if digits.isdecimal() else None
+    if line is not None and (number is None or not (place or alone)):
+        raise UsageError(
+            "--line needs a line and its file.",
+            hint="rename OLD NEW FILE --line N in one file; rename OLD NEW --line FILE:N in all",
+        )
+    plan_file = partial(plan_rename, old=old, new=new, settings=settings, line=number)
     if names == ("-",):
         return _Plan(plan_file)
     tree = Tree.around(names)
-    if alone:
+    if alone and not place:
         if tree is None:
             return _Plan(plan_file)
         noted = tree.with_other_uses
-        return _Plan(lambda source: noted(plan_file(source), source.name, old, line))
-    if line is not None:
-        raise UsageError("--line needs the name of one file.", hint="rename OLD NEW FILE --line N")
+        return _Plan(lambda source: noted(plan_file(source), source.name, old, number))
     tree = tree or Tree.of_files(names)
-    result = tree.rename(names, old, new, settings, some=some)
+    target = tree.target(tree.path(place), old, number) if place and number is not None else None
+    result = tree.rename(names, old, new, settings, target, some=some)
     notes = (note for guess in result.files.values() for note in guess.notes)
     return _Plan(
         lambda source: tree.plan(result, source, settings),

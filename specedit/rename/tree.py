@@ -165,15 +165,37 @@ class Tree:
         paths = (os.path.relpath(path, self.root).replace(os.sep, "/") for path in result)
         return [path for path in paths if path in self.project.paths]
 
+    def target(self, path: str, old: str, line: int) -> Target:
+        """The first use of a name in a line of a file."""
+        if (text := self.project.text(path)) is None:
+            raise InputError("not text, or ignored by git", file=path)
+        lines, name = text.split("\n"), split_member(old)[1]
+        use = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+        match = use.search(lines[line - 1]) if 0 < line <= len(lines) else None
+        if match is None:
+            known = [str(number) for number, text in enumerate(lines, 1) if use.search(text)]
+            where = listed(known, 20) or "none"
+            problem = f"line {line} has no `{name}`; lines that have it: {where}"
+            raise InputError(problem, file=path)
+        start = sum(len(text) + 1 for text in lines[: line - 1]) + match.start()
+        return Target(path, start, start + len(name))
+
     def rename(
-        self, names: Sequence[str], old: str, new: str, settings: Settings, *, some: bool = False
+        self,
+        names: Sequence[str],
+        old: str,
+        new: str,
+        settings: Settings,
+        target: Target | None = None,
+        *,
+        some: bool = False,
     ) -> TreeRename:
         """The rename in these files, or an error. `some`: others that have the name stay."""
         paths = own = [self.path(name) for name in names]
         if some and self.tracks:
             held = self.holding(old, derived=settings.scope == "derived")
             paths = [*own, *(path for path in held if path not in own)]
-        result = self.rename_in(paths, old, new, settings, own=own if some else None)
+        result = self.rename_in(paths, old, new, settings, target, own=own if some else None)
         self.refuse_taken(result, settings)
         undecided = any(
             place.undecided for guess in result.files.values() for place in guess.places
@@ -287,7 +309,8 @@ class Tree:
         lines, declared = used_elsewhere(self.project, around, path, old, line)
         if not lines:
             return planned
-        text = f"{used_in(lines, declared)}: name no file, and all are renamed"
+        all_of = "name no file" if line is None else f"--line {name}:{line} without FILE"
+        text = f"{used_in(lines, declared)}: {all_of}, and all are renamed"
         findings = (
             finding
             for finding in planned.findings

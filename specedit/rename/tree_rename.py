@@ -530,7 +530,8 @@ def used_elsewhere(
     typings = next((family for family in families(project, related) if path in family), None)
     if typings is None:
         return {}, ""
-    resolved = resolve_name(typings, name, owner)
+    at = None if line is None else lambda there, leaf: there == path and leaf.line == line
+    resolved = resolve_name(typings, name, owner, at)
     lines: dict[str, list[int]] = {}
     declared = ""
     for each in resolved.chosen:

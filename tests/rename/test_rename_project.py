@@ -110,7 +110,7 @@ def test_an_incomplete_rename_is_refused_before_anything_is_written(desk):
     said = " ".join(err.split())
     assert (code, out) == (2, "") and touched(desk) == set()
     assert "left: 3 uses in 2 files that may be meant: shop/page.py:5, shop/view.py:2,2" in said
-    assert "User.user_name login --dry-list shows them; --incomplete renames 3 places" in said
+    assert "--dry-list shows them; --incomplete renames 3 places" in said
 
 
 @pytest.mark.parametrize("flag", ["--check", "--diff"])
@@ -538,3 +538,45 @@ def test_a_name_built_from_the_old_one_may_be_declared_where_that_is_not():
     texts = {"A.cs": field, "B.cs": f"namespace N {{\nclass SuperState {{}}\n{uses}}}\n"}
     made = rename_texts(texts, "superstate", "parent", "derived")
     assert "string parent; void F(A a)" in made.files["B.cs"].text
+
+
+SAME_NAME = {
+    "bag.go": """package bag
+
+type Bag struct{ items []string }
+
+func (b *Bag) Has(name string) bool { return len(b.items) > 0 }
+
+func Has(name string) bool { return name != "" }
+""",
+    "bag_test.go": """package bag
+
+func both(b *Bag) bool { return b.Has("a") && Has("b") }
+""",
+}
+
+
+def test_a_line_of_a_file_names_one_of_several_things_in_all_files(desk):
+    desk.repo.commit(SAME_NAME)
+    code, _, err = desk.specedit("rename", "Has", "Holds", "bag.go", "--line", "5", "--check")
+    assert code == 1
+    assert "used in bag_test.go (line 3), which keep" in err and "--line bag.go:5 without" in err
+    assert desk.specedit("rename", "Has", "Holds", "--line", "bag.go:5")[0] == 0
+    assert desk.repo.read("bag_test.go") == SAME_NAME["bag_test.go"].replace("b.Has", "b.Holds")
+    assert desk.repo.read("bag.go") == SAME_NAME["bag.go"].replace(") Has", ") Holds")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("5", "--line needs a line and its file"),
+        ("bag.go:", "--line needs a line and its file"),
+        ("bag.go:0", "line 0 has no `Has`; lines that have it: 5, 7"),
+        ("bag.go:9", "line 9 has no `Has`"),
+        ("no.go:5", "no.go: not text, or ignored by git"),
+    ],
+)
+def test_a_line_that_names_nothing_is_an_error(desk, line, problem):
+    desk.repo.commit(SAME_NAME)
+    code, _, err = desk.specedit("rename", "Has", "Holds", "--line", line)
+    assert code == 2 and problem in " ".join(err.split()) and touched(desk) == set()

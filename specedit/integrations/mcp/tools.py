@@ -7,7 +7,6 @@ An answer for one symbol holds that symbol, and new private helpers besides it; 
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +29,7 @@ from specedit.edit.job import Job, plan_edit
 from specedit.edit.refining import part_of
 from specedit.edit.report import Checked, Edit
 from specedit.edit.splice import region_of
-from specedit.errors import InputError, SpeceditError, UsageError
+from specedit.errors import InputError, SpeceditError, UsageError, listed
 from specedit.files.git import real, top_of
 from specedit.files.journal import JournalRun, home, runs
 from specedit.files.recorder import Wish
@@ -56,7 +55,7 @@ from specedit.integrations.mcp.agent_call import (
 )
 from specedit.models.resolve import local
 from specedit.rename.tree import Tree
-from specedit.rename.tree_rename import Target, UseLeft
+from specedit.rename.tree_rename import UseLeft
 from specedit.settings import resolve
 from specedit.syntax import trees
 from specedit.syntax.identifiers import split_member
@@ -152,7 +151,7 @@ def rename_symbol(call: Call, to: ToRename, *, lists: bool = False) -> ToolResul
         if not line:
             declared = tree.rename_in(paths, to.name, to.new_name, settings).declared
             line = _line_in(path, to.name, declared)
-        target = _target(tree, path, split_member(to.name)[1], line)
+        target = tree.target(path, to.name, line)
     result = tree.rename_in(paths, to.name, to.new_name, settings, target)
     if not lists:  # only then is the new name used
         tree.refuse_taken(result, settings)
@@ -205,30 +204,12 @@ def _line_in(path: str, name: str, declared: Sequence[tuple[str, int, str]]) -> 
     lines = [line for where, line, _ in declared if where == path]
     if len(lines) == 1:
         return lines[0]
-    places = _some([f"{where}:{line}" for where, line, _ in declared])
+    places = listed([f"{where}:{line}" for where, line, _ in declared], 20)
     problem = f"does not declare `{name}`; declared: {places or 'nowhere'}"
     if lines:
-        problem = f"declares `{name}` {len(lines)} times; `line` chooses one: {_some(lines)}"
+        numbers = listed([*map(str, lines)], 20)
+        problem = f"declares `{name}` {len(lines)} times; `line` chooses one: {numbers}"
     raise InputError(problem, file=path)
-
-
-def _target(tree: Tree, path: str, name: str, line: int) -> Target:
-    """The first use of a name in a line of a file."""
-    if (text := tree.project.text(path)) is None:
-        raise InputError("not text, or ignored by git", file=path)
-    lines = text.split("\n")
-    use = re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
-    match = use.search(lines[line - 1]) if line <= len(lines) else None
-    if match is None:
-        known = _some([number for number, text in enumerate(lines, 1) if use.search(text)])
-        problem = f"line {line} has no `{name}`; lines that have it: {known or 'none'}"
-        raise InputError(problem, file=path)
-    start = sum(len(text) + 1 for text in lines[: line - 1]) + match.start()
-    return Target(path, start, start + len(name))
-
-
-def _some(values: Sequence[object]) -> str:
-    return ", ".join(map(str, values[:20])) + (", …" if len(values) > 20 else "")
 
 
 def apply_change(call: Call, to: ToApply) -> ToolResult:
