@@ -90,6 +90,14 @@ def test_git_applies_the_patch(specedit, file):
     assert file.read_bytes() == AFTER
 
 
+@pytest.mark.parametrize(
+    "flags", [["--near", "1"], ["--lines", "1:"], ["--symbol", ""], ["--selected", ""]], ids=str
+)
+def test_half_a_place_is_an_error_and_not_the_whole_file(specedit, file, flags):
+    done = specedit("edit", "rename it", file, *flags)
+    assert (done.returncode, file.read_bytes()) == (2, BEFORE)
+
+
 @pytest.mark.parametrize("words", [("edit", "rename it"), ("rename", "name", "email")], ids=str)
 def test_a_named_file_of_a_work_tree_needs_no_git(specedit, file, words, monkeypatch):
     subprocess.run(["git", "init", "-q"], cwd=file.parent, check=True)
