@@ -6,6 +6,7 @@ Runs no model and writes nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -55,7 +56,7 @@ def merge_parts(
     for snippet in (part for part in parts if isinstance(part, Snippet)):
         if len(refused) >= MAX_REASONS:
             break
-        if doubt := _other_language(snippet, language):
+        if doubt := _other_language(snippet, language) or _use_of_file(snippet, name, lines):
             refused.append(doubt)
             continue
         result = laid(snippet, lines, language)
@@ -120,6 +121,31 @@ def _other_language(snippet: Snippet, language: Language | None) -> Ambiguity | 
     return Ambiguity(snippet.lines[0].strip(), reason, hint="name the file that it is for")
 
 
+_IMPORT = re.compile(
+    r"""\s*from\s+(?P<module>[\w.]+)\s+import\s+(?P<names>.+)
+    |\s*(?:import|(?:const|let|var))\s*\{(?P<braced>[^}]+)\}.*['"](?P<path>[^'"]+)['"].*""",
+    re.X,
+)
+
+
+def _use_of_file(snippet: Snippet, file: str, lines: Sequence[str]) -> Ambiguity | None:
+    """An objection to a snippet that imports from the file what the file declares."""
+    for line in snippet.lines:
+        if (match := _IMPORT.fullmatch(line)) is None:
+            continue
+        module = re.sub(r"\.[jt]sx?$", "", match["module"] or match["path"])
+        words = "|".join(re.findall(r"\w+", match["names"] or match["braced"]))
+        declares = re.compile(
+            rf"(?:[\w ]*\b(?:def|class|function\*?|const|let|type) )?(?:{words})\b"
+        )
+        if re.split(r"[./]", module)[-1] == PurePosixPath(file).stem and any(
+            map(declares.match, lines)
+        ):
+            reason = "imports what this file declares, so it is an example, or of another file"
+            return Ambiguity(line.strip(), reason, hint="name the file that it is for")
+    return None
+
+
 MAX_CHANGE_CHARACTERS = 2_000_000  # characters of a change; more takes minutes
 FORMS = "SEARCH/REPLACE blocks, a diff, a tool's call in JSON, or code with `...` for what stays"
 _LOST = ("lost-definition", "lost-lines")
@@ -172,6 +198,7 @@ def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tu
     """The parts of a change for each file, by its name from here. `file`: this one alone."""
     if file:
         return {file: parts_of(changes, file)}
+    changes = [x for x in changes if x.path or not all(map(_is_aside, x.parts))] or changes
     if any(not change.path for change in changes):
         raise UsageError("The change names no file.", hint="specedit apply FILE CHANGE")
     result: dict[str, tuple[Part, ...]] = {}
@@ -182,12 +209,28 @@ def parts_by_file(changes: Sequence[FileChange], file: str = "") -> dict[str, tu
 
 
 def parts_of(changes: Sequence[FileChange], file: str, root: Path = Path()) -> tuple[Part, ...]:
-    """The parts for one file: those that name it, or that name none."""
+    """The parts for one file: those that name it, or that name none. Next to code, commands to run
+    and what they print are none."""
     own = [change for change in changes if _is_for(change, root / file)]
     if not own:
         names = ", ".join(change.path for change in changes[:5])
         raise UsageError(f"The change is for {names}, not for {file}.")
-    return tuple(part for change in own for part in change.parts)
+    parts = tuple(part for change in own for part in change.parts)
+    language = language_of(file)
+    if language is None or not language.grammar or language.name in ("bash", "markdown"):
+        return parts
+    code = (x for change in own for x in change.parts if change.path or not _is_aside(x))
+    return tuple(code) or parts
+
+
+_ASIDES = frozenset(
+    ("sh", "bash", "shell", "zsh", "console", "terminal", "powershell", "text", "txt", "output")
+)
+
+
+def _is_aside(part: Part) -> bool:
+    """Whether it is a command, or what one prints."""
+    return isinstance(part, Snippet) and part.language.lower() in _ASIDES
 
 
 def left_out(changes: Sequence[FileChange], file: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from specedit.syntax.languages import BY_NAME, language_of
 from specedit.syntax.lines import opcodes
 from specedit.syntax.work import spend
 
+_NUMBERED = re.compile(r"\s*(?P<number>\d+)[|→](?P<text>.*)")
 _SEARCH = re.compile(
     r"\s*(?:<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE
 )
@@ -190,10 +191,19 @@ def _search_replace(lines: Sequence[str]) -> Iterator[FileChange]:
             at += 1
         middle = _next(lines, at, _DIVIDER)
         end = _next(lines, middle + 1, _REPLACE)
-        old, new = list(lines[at:middle]), list(lines[middle + 1 : end])
+        old, new = _unnumbered(lines[at:middle]), _unnumbered(lines[middle + 1 : end])
         hunk = replace_hunk(old, new, number)
         yield FileChange(path, (replace(hunk, text=("\n".join(old), "\n".join(new))),))
         at = end + 1
+
+
+def _unnumbered(lines: Sequence[str]) -> list[str]:
+    """Lines without the numbers that a view of the file puts before them."""
+    found = [match for line in lines if (match := _NUMBERED.fullmatch(line))]
+    numbers = [int(match["number"]) for match in found]
+    if len(found) == len(lines) > 1 and numbers == [*range(numbers[0], numbers[0] + len(lines))]:
+        return [match["text"] for match in found]
+    return list(lines)
 
 
 def _next(lines: Sequence[str], at: int, pattern: re.Pattern[str]) -> int:

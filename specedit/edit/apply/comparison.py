@@ -112,6 +112,7 @@ class Comparison:
         self.old, self.file, self.language, self._kinds = old, file, language, shown.kinds
         self.refused: list[Ambiguity] = []
         self.removed: set[Definition] = set()  # that comments of the snippet name
+        self.in_another_order: str | None = None  # a line of such definitions
         self.shown: set[Definition] = set()  # of the file's definitions, by the snippet
         every = [inner for definition in old for inner in definition.walk()]
         self.defined = [definition for definition in every if definition.kind != VALUE]
@@ -243,9 +244,11 @@ class Comparison:
         keys: list[int] = []
         for unit in units:
             keys.append(unit.place if unit.place is not None else keys[-1] if keys else -1)
+        text = self.lines[next(iter(pairs)).first] if pairs else ""
+        if keys != sorted(keys):
+            self.in_another_order = text
         if keys != sorted(keys) and any(unit.loose for unit in units):
             reason = "shows definitions in another order than the file"
-            text = self.lines[next(iter(pairs)).first]
             self._refuse(text, reason, list(pairs.values()), "make one change for each")
             return units
         return [units[n] for n in sorted(range(len(units)), key=lambda n: (keys[n], n))]

@@ -73,6 +73,11 @@ class Definition:
         """The lines above it that belong to it, without indentation."""
         return [line.strip() for line in self.text[self.top : self.first]]
 
+    @property
+    def is_stub(self) -> bool:
+        """Whether it says only how another definition of its name may be called."""
+        return any(re.fullmatch(r"@([\w.]+\.)?overload", line) for line in self.remark)
+
     def walk(self) -> Iterator[Definition]:
         yield self
         for child in self.children:
@@ -91,7 +96,9 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
         return []
     indented = language.name in BY_INDENTATION
     depth = min((len(margin(line)) for line in shown.code(False) if line.strip()), default=0)
-    heads = [f"{_OPENING[language.name]}\n"] if language.name in _OPENING else [""]
+    opening = _OPENING.get(language.name, "")
+    opened = opening and any(line.lstrip().startswith(opening) for line in shown.lines)
+    heads = [f"{opening}\n"] if opening and not opened else [""]
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
     fewest, shift = 1 << 30, 0
     found: list[Symbol] = []
@@ -218,7 +225,8 @@ def paired(
         return [
             other
             for other in by_name.get((definition.name, definition.kind), ())
-            if other not in (members or {}) or takes in (None, _takes_holder(other))
+            if (other not in (members or {}) or takes in (None, _takes_holder(other)))
+            and other.is_stub == definition.is_stub
         ]
 
     for definition in own:  # equal first lines first

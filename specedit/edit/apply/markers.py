@@ -107,10 +107,11 @@ def names_removed(line: str, defined: Set[str]) -> set[str]:
     """The names in a comment that says that something is removed: those that are defined, and words
     that are no English ones."""
     text = comment_text(line) or ""
-    if not _REMOVES.search(text):
-        return set()
     words = _NAME.findall(text)
     names = {word.rstrip("()") for word in words if re.search(r"[_.$\d()]|[a-z][A-Z]", word)}
+    verbs = (word for word in words if not {word, word.rstrip("()")} & (names | defined))
+    if not _REMOVES.search(" ".join(verbs)):  # a function may be called `remove`
+        return set()
     for word in words:
         parts = re.split(r"\W+", word.rstrip("()"))
         whole = ".".join(parts)

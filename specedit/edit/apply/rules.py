@@ -8,6 +8,7 @@ tests/edit/apply, of the commits of benchmarks.apply, or of these with a line ch
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,9 @@ BRANCHES = frozenset(  # heads of blocks of which there are several side by side
 NEIGHBOUR_LINES = 200  # in which no other line is like the first one of a block
 MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
 MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
+_REMOVE_THIS = re.compile(
+    r"\S\s+(?:#|//|--|/\*|<!--)\W*(?:remove|delete)d?(?: this)?(?: line)?\W*$", re.IGNORECASE
+)
 
 _Path = Sequence[AlignedLine]
 
@@ -333,6 +337,23 @@ def _partial(merge: Merge) -> Iterator[Ambiguity]:
             yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
 
 
+def _to_remove(merge: Merge) -> Iterator[Ambiguity]:
+    """Lines with a comment at their end that says to remove them. Case: a line of YAML."""
+    for n, row in enumerate(merge.rows):
+        if _REMOVE_THIS.search(row.text) and not merge.equal(n):
+            reason = "a comment at its end says to remove it"
+            yield Ambiguity(row.text.strip(), reason, hint="remove it with a diff")
+
+
+def _moved(merge: Merge) -> Iterator[Ambiguity]:
+    """Definitions in another order than the file's, where nothing else is new. Case: a function
+    moved up, with a marker for its lines."""
+    row = merge.comparison.in_another_order
+    if row is not None and _solid(merge.new) == _solid(merge.file):
+        reason = "shows definitions in another order than the file, and nothing else is new"
+        yield Ambiguity(row.strip(), reason, hint="move them with a diff")
+
+
 def _repeated(merge: Merge) -> Iterator[Ambiguity]:
     """New definitions with the lines of one that would stay: either may be what is meant. Case:
     spdlog e696978d11, lazy-3."""
@@ -425,7 +446,7 @@ def _new_blocks(merge: Merge) -> Iterator[Ambiguity]:
         ours = [row.text for row in rows[: chunk.stop]]
         own = [n for n in chunk if ours[n].strip()]
         first = chunk.start
-        start = enclosing(ours, own[-1]) if own else None
+        start = _opening(ours, own) if own else None
         while start is not None and start in chunk and not _is_known(merge, chunk, start, new):
             first, start = start, enclosing(ours, start)
         if own and first > own[0] and _replaces(merge, range(first, chunk.stop)):
@@ -444,6 +465,17 @@ def _new_blocks(merge: Merge) -> Iterator[Ambiguity]:
         if not alone and _replaces(merge, block):
             ats = [path[n].at for n in chunk if n >= own[0] and path[n].matched]
             yield merge.doubt(own[0], reason, ats[:1])
+
+
+def _opening(texts: Sequence[str], own: Sequence[int]) -> int | None:
+    """The first line of the block that ends with, or has, the last of some lines."""
+    last = own[-1]
+    if not closes(texts[last]) or re.search(r"\w", texts[last]):
+        return enclosing(texts, last)
+    depth = len(margin(texts[last]))
+    heads = (n for n in reversed(own[:-1]) if re.search(r"\w", texts[n]))
+    head = next((n for n in heads if len(margin(texts[n])) <= depth), None)
+    return head if head is not None and len(margin(texts[head])) == depth else None
 
 
 def _is_known(merge: Merge, chunk: range, n: int, new: set[str]) -> bool:
@@ -547,9 +579,9 @@ def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
 
 
 LINES: tuple[Rule, ...] = (_comments_for_code, _many_dropped, _without_end, _unended)
-DEFINITIONS: tuple[Rule, ...] = (_lost, _doubled)
+DEFINITIONS: tuple[Rule, ...] = (_to_remove, _lost, _doubled)
 DOUBTS: tuple[Rule, ...] = (
-    *(_floating, _partial, _repeated, _never_run, _beside, _new_blocks, _only_added),
+    *(_floating, _partial, _moved, _repeated, _never_run, _beside, _new_blocks, _only_added),
     *(_known, _elsewhere),
 )
 RULES = (LINES, DEFINITIONS, DOUBTS)
