@@ -26,6 +26,7 @@ import numpy as np
 
 from specedit.edit import confidence
 from specedit.edit.confidence import SIGNALS
+from training.edits.commits import read_rows
 
 PENALTY = 3.0  # on the weights of signals of unit variance
 FOLDS, ROUNDS = 10, 5
@@ -40,8 +41,7 @@ def answers(paths: Sequence[Path]) -> tuple[list[Table], int]:
     number of all."""
     rows, asked = [], 0
     for path in paths:
-        for line in path.read_text("utf-8").splitlines():
-            row = json.loads(line)
+        for row in read_rows(path):
             asked += 1
             if row.get("signals") and row.get("status") in ("would-edit", "edited"):
                 right = bool(row["passed"] if "passed" in row else row["verdict"] == "right")

@@ -152,10 +152,12 @@ HINTS = re.compile(
 )
 
 
-def placeholders(before: str, after: str) -> list[tuple[int, str]]:
-    """Lines of `after` that stand for missing code, and that `before` had not."""
+def placeholders(before: str, after: str, instruction: str) -> list[tuple[int, str]]:
+    """Lines of `after` that stand for missing code or characters, and that `before` had not."""
     lines = enumerate(map(str.strip, after.split("\n")), 1)
-    stand_ins = [(number, line) for number, line in lines if stands_in(line)]
+    # What half a character of a model is read as; without an instruction the text is the caller's
+    not_text = {"\0", "\ufffd"} - {*before, *(instruction or "\ufffd")}
+    stand_ins = [(number, line) for number, line in lines if not_text & {*line} or stands_in(line)]
     return fresh(map(str.strip, before.split("\n")), stand_ins, lambda found: found[1])
 
 
@@ -328,7 +330,7 @@ def check_answer(
         return list(_by_verdict([Finding(NOTHING, "the answer changes nothing")], checks))
     findings = [
         _refusal("placeholder", f"line {number}: a placeholder: {line[:80]}", number)
-        for number, line in placeholders(before, after)
+        for number, line in placeholders(before, after, instruction)
     ]
     if not after.strip() and not TAKES_AWAY.search(instruction):
         findings.append(_refusal("empty", "the new text is empty"))
@@ -437,8 +439,8 @@ def _compiles(change: Change) -> Iterator[Finding]:
     if len(change.after.text) > MAX_PARSED_CHARACTERS:
         return
     try:
-        problem = _python_error(change.after.text)
-        if problem is None or _python_error(change.before.text) is not None:
+        problem = python_error(change.after.text)
+        if problem is None or python_error(change.before.text) is not None:
             return
     except (ValueError, RecursionError, MemoryError):
         return
@@ -446,7 +448,7 @@ def _compiles(change: Change) -> Iterator[Finding]:
     yield _refusal("syntax", f"line {line}: does not parse as python: {problem.msg}", line)
 
 
-def _python_error(text: str) -> SyntaxError | None:
+def python_error(text: str) -> SyntaxError | None:
     with warnings.catch_warnings():  # of escapes in strings
         warnings.simplefilter("ignore")
         try:

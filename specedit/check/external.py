@@ -24,6 +24,7 @@ from specedit.check.finding import CHECKER, Finding, at, fresh
 FILE = "{file}"
 CHECKER_TIMEOUT_S = 60.0
 MOST_BYTES = 4 << 20  # of its output that are read
+SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for programs of the user's
 _REMARK = re.compile(
     r"^(?P<path>[^\s:(][^:(\n]*?)(?:\((?P<a>\d+),\d+\)|:(?P<b>\d+)(?::\d+)?)\s*[:-]?\s*(?P<text>\S.*)$"
 )
@@ -132,6 +133,7 @@ def program_at(name: str) -> str:
 
 def run_program(words: list[str], folder: Path, seconds: float) -> tuple[int, str]:
     """Its exit code and its output, of stdout and stderr alike."""
+    environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
     try:
         child = subprocess.Popen(
             words,
@@ -139,7 +141,7 @@ def run_program(words: list[str], folder: Path, seconds: float) -> tuple[int, st
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "NO_COLOR": "1", "CLICOLOR": "0", "TERM": "dumb"},
+            env={**environment, "NO_COLOR": "1", "CLICOLOR": "0", "TERM": "dumb"},
             start_new_session=True,
         )
     except OSError as problem:

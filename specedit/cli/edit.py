@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +64,8 @@ def edit(
     from specedit.edit.splice import lines_of
     from specedit.files.recorder import Wish
 
-    if not (files or staged or changed or since) and Path(instruction).is_file():
+    from_git = staged or changed or since is not None
+    if not (files or from_git) and os.path.isfile(instruction):  # noqa: PTH113  (never raises)
         raise UsageError(
             f"The instruction is missing. {instruction} is a file.",
             hint=f'specedit edit "what to do" {instruction}',
@@ -74,7 +76,6 @@ def edit(
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
     if near is not None and selected is None:
         raise UsageError("--near works only with --selected TEXT.")
-    from_git = staged or changed or since is not None
     settings = consistent(settings, files or (), from_git=from_git)
     beside = read_beside(context) if context else ()
 
@@ -135,7 +136,7 @@ def _check_words(words: str, files: Sequence[str] = ()) -> None:
         raise UsageError("The instruction is not UTF-8.") from None
     if " " in words.strip():
         return
-    sentences = [file for file in files if " " in file.strip() and not Path(file).exists()]
+    sentences = [file for file in files if " " in file.strip() and not os.path.exists(file)]  # noqa: PTH110
     if sentences and (Path(words).exists() or Path(words).suffix):
         said, name = harmless(sentences[0]), harmless(words)
         raise UsageError(

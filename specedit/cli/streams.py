@@ -5,6 +5,7 @@ A message on stderr may get lost. The artifact on stdout may not: the exit code 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import json
@@ -39,7 +40,10 @@ def open_closed() -> None:
             sys.stderr.detach(), encoding, "backslashreplace", line_buffering=True
         )
     if isinstance(sys.stdout, io.TextIOWrapper):  # a file's name is written as the bytes it is
-        sys.stdout.reconfigure(errors="surrogateescape")
+        is_utf8 = codecs.lookup(sys.stdout.encoding).name == "utf-8"
+        sys.stdout.reconfigure(errors="surrogateescape" if is_utf8 else "backslashreplace")
+    if isinstance(sys.stdin, io.TextIOWrapper):  # an answer that is not text is not an answer
+        sys.stdin.reconfigure(errors="replace")
 
 
 class _Messages(io.TextIOWrapper):

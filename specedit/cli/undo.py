@@ -10,6 +10,7 @@ from specedit.cli.options import AsJson, flag, option
 from specedit.cli.streams import put_object, say
 from specedit.cli.targets import near
 from specedit.errors import DONE, FAILED, UsageError
+from specedit.settings import here
 
 if TYPE_CHECKING:
     from specedit.files.journal import JournalRun
@@ -90,8 +91,8 @@ def _last_here(runs: list[JournalRun]) -> str | None:
 def _top() -> Path:
     from specedit.files.git import real, top_of
 
-    here = real(Path.cwd())
-    return top_of(here) or here
+    place = real(here())
+    return top_of(place) or place
 
 
 def _wrote_to(run: JournalRun, top: Path) -> bool:

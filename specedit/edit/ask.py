@@ -27,7 +27,7 @@ from specedit.edit.report import (
 from specedit.edit.sink import Answered, Planned, Sink
 from specedit.edit.splice import fitted, joined, part_of_changed, symbol_names
 from specedit.errors import TooLong
-from specedit.files.source import Source
+from specedit.files.source import LINE_END, Source
 from specedit.settings import Settings
 from specedit.syntax import trees
 from specedit.syntax.outline import CALLABLE
@@ -52,6 +52,10 @@ class Attempt:
 def first_attempt(job: Job, backend: Backend, settings: Settings, sink: Sink) -> Attempt:
     """The attempt that is made whether or not others follow. A file that does not fit the model's
     window is asked about in parts, where the instruction is about all of it."""
+    if settings.check_with:
+        from specedit.check.external import remarks
+
+        remarks.cache_clear()  # the file's neighbours may have changed since an earlier run
     try:
         return attempt(job, 1, backend, settings, sink)
     except TooLong as problem:
@@ -103,7 +107,7 @@ def checked(job: Job, answer: Answer) -> Checked:
     if answer.reasoning:
         message = f"{answer.reasoning} tokens of reasoning were left out of the answer"
         findings.append(Finding("reasoning", message))
-    text = joined(job.about, [(job.region, answer.text)])
+    text = joined(job.about, [(job.region, LINE_END.sub("\n", answer.text))])
     if job.tidies:
         from specedit.edit import reverting  # with what it needs 9 ms
 

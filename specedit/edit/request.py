@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from specedit.edit.job import Job
-from specedit.edit.report import Edit
-from specedit.errors import InputError, Skipped, UsageError
+from specedit.edit.report import Edit, failed
+from specedit.errors import FileError, GitError, InputError, NotDefined, Skipped, UsageError
 from specedit.files import source as sources
 from specedit.files.git import check_within, real, top_of
 from specedit.files.source import Source
@@ -52,6 +52,13 @@ class Request:
     uncommitted: Callable[[], Collection[str]] = set
 
 
+def not_done(name: str, problem: FileError, request: Request) -> Edit:
+    """The Edit of a file that could not be done; of several, the instruction is about another."""
+    if isinstance(problem, NotDefined) and not request.alone:
+        problem = Skipped(problem.reason)
+    return failed(name, problem)
+
+
 def read_file(
     name: str,
     links: Mapping[str, Path] = MappingProxyType({}),
@@ -78,10 +85,13 @@ def uncommitted(names: Iterable[str], settings: Settings, root: Path = Path()) -
         return set()  # without GitPython, which takes 0.1 s to import
     from specedit.files import git
 
-    if not (git.is_installed() or settings.clean_only):
-        return set()
     places = {name: root / name for name in names}
-    dirty = git.dirty(places.values())
+    try:
+        dirty = git.dirty(places.values())
+    except GitError:  # an edit needs no git
+        if settings.clean_only:
+            raise
+        return set()
     listed = [name for name, place in places.items() if place in dirty]  # as named: `./a.py`
     if listed and settings.clean_only:
         raise UsageError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from specedit.check.answer import bare
+from specedit.check.answer import bare, python_error
 from specedit.check.finding import Finding, Spot
 from specedit.check.instruction import ABOUT_COMMENTS
 from specedit.check.parsed import parsed_text
@@ -58,6 +58,9 @@ def without_instruction(
     asked = instruction.strip()
     if language is None or not language.grammar or language.name in PROSE or asked in before:
         return after, []
+    words = " " in asked and asked.isprintable() and len(asked) < 200
+    if words and language.name == "python" and python_error(asked) is None:
+        return after, []  # it is code: `import os`
     lines = lines_of(after)
     kept = [line for line in lines if line.strip() != asked]
     if len(kept) == len(lines):

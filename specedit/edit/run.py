@@ -30,9 +30,9 @@ from specedit.edit.report import (
     put_back,
     with_others_failed,
 )
-from specedit.edit.request import Request
+from specedit.edit.request import Request, not_done
 from specedit.edit.sink import Begun, Finished, Question, Reply, Sink
-from specedit.errors import FileError, InputError, NotDefined, Skipped
+from specedit.errors import FileError, InputError, Skipped
 from specedit.files.atomic import check_writable
 from specedit.files.journal import home
 from specedit.files.recorder import Recorder
@@ -81,13 +81,16 @@ def run_edit(
         # 6 write, with the original in the journal
         if journal is None or not edit.changed:
             return edit
-        uncommitted = source.name in request.uncommitted()
-        journal().write(source, edit.after)
-        return as_written(edit, uncommitted)
+        edit = as_written(edit, source.name in request.uncommitted())
+        try:
+            journal().write(source, edit.after)
+        except KeyboardInterrupt:  # one that waited for the write: the file is done
+            if any(entry.path == str(source.path) for entry in journal().run.files):
+                sink.emit(Finished(edit))
+            raise
+        return edit
     except FileError as problem:
-        if isinstance(problem, NotDefined) and not request.alone:
-            problem = Skipped(problem.reason)  # the instruction is about another file
-        return failed(source.name, problem)
+        return not_done(source.name, problem, request)
 
 
 def run_files(names: Sequence[str], request: Request, backend: Backend, sink: Sink) -> Report:

@@ -25,13 +25,13 @@ from specedit.edit.report import (
     Figures,
     Tried,
     Try,
+    Trying,
     as_written,
-    failed,
     keep,
     outcome,
     with_others_failed,
 )
-from specedit.edit.request import Request
+from specedit.edit.request import Request, not_done
 from specedit.edit.sink import Begun, Finished, Sink
 from specedit.edit.user_command import run_command
 from specedit.errors import FileError, UsageError
@@ -52,6 +52,7 @@ class TestedFile:
     source: Source
     job: Job
     uncommitted: bool
+    located: Figures | None = None  # the cost of the question about places
     attempts: list[Attempt] = field(default_factory=list)
     notes: list[Finding] = field(default_factory=list)
 
@@ -79,7 +80,7 @@ def tested_edits(
             check_writable(source)
             planned = request.planner(source)
         except FileError as problem:
-            planned = failed(name, problem)
+            planned = not_done(name, problem, request)
         if isinstance(planned, Job):
             files.append(TestedFile(source, planned, name in request.uncommitted()))
         else:
@@ -109,31 +110,24 @@ class _Tries:
     sink: Sink
     before: CommandResult = field(init=False)  # of the work tree as it was
     wholes: list[Try] = field(default_factory=list)  # each try, over all files
+    edits: dict[str, Edit] = field(default_factory=dict)  # of the files that are done
 
     def run(self, backend: Backend) -> dict[str, Edit]:
-        """Locate, then try until the command passes; the Edit of each file."""
+        """Try until the command passes; the Edit of each file."""
         self._check_baseline()
-        located: dict[str, Figures] = {}
-        for file in self.files:
-            self.sink.emit(Begun(file.source.name))
-            file.job, figures = locate(file.job, backend, self.request.settings, self.sink)
-            if figures is not None:
-                located[file.source.name] = figures
         passed = self._try_until_passed(backend)
-        at, why = (len(self.wholes) - 1, None) if passed else self._none_passed()
-        edits = {}
+        at, why = (len(self.wholes) - 1, None) if passed or not self.files else self._none_passed()
         for file in self.files:
-            name = file.source.name
             edit = with_all_tries(file.attempts[at].edit.noting(*file.notes), file.attempts)
-            if name in located:
-                edit = replace(edit, figures=edit.figures.beside(located[name]))
+            if file.located is not None:
+                edit = replace(edit, figures=edit.figures.beside(file.located))
             edit = rated(file.job, edit, backend.model, self.request.settings)
             if why is None:
                 edit = replace(edit, sure=True)  # the user's own command says so
             elif edit.status != "unchanged":
                 edit = edit.noting(why)
-            edits[name] = edit
-        return edits
+            self.edits[file.source.name] = edit
+        return self.edits
 
     def _check_baseline(self) -> None:
         """Run the command before anything is edited."""
@@ -149,17 +143,16 @@ class _Tries:
             how = trying(self.request.settings, number)
             self.sink.emit(how)
             for file in self.files:
-                self.sink.emit(Begun(file.source.name))
-                if number == 1:
-                    made = first_attempt(file.job, backend, self.request.settings, self.sink)
-                    file.job = made.job
-                else:
-                    if number == SECOND:
-                        file.job = wider(file.attempts[0])
-                    made = again(
-                        file.job, how, file.attempts, backend, self.request.settings, self.sink
-                    )
-                file.attempts.append(made)
+                self.sink.emit(Begun(name := file.source.name))
+                try:
+                    file.attempts.append(self._attempt(file, how, backend))
+                except FileError as error:
+                    if self.request.together:
+                        raise
+                    self.edits[name] = not_done(name, error, self.request)
+            self.files = [file for file in self.files if file.source.name not in self.edits]
+            if not self.files:
+                return False
             whole = self._judge()
             self.wholes.append(whole)
             self.sink.emit(Tried(whole, how.most))
@@ -172,6 +165,17 @@ class _Tries:
             if all(file.job.known is not None for file in self.files):
                 return False  # there is no other answer
         return False
+
+    def _attempt(self, file: TestedFile, how: Trying, backend: Backend) -> Attempt:
+        settings = self.request.settings
+        if how.number == 1:
+            file.job, file.located = locate(file.job, backend, settings, self.sink)
+            made = first_attempt(file.job, backend, settings, self.sink)
+            file.job = made.job
+            return made
+        if how.number == SECOND:
+            file.job = wider(file.attempts[0])
+        return again(file.job, how, file.attempts, backend, settings, self.sink)
 
     def _judge(self) -> Try:
         """The last try over all files, as the checks and the command judge it; one that does not

@@ -20,6 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from specedit.check.external import SECRETS
 from specedit.edit import supervisor
 from specedit.edit.report import CommandResult
 
@@ -28,7 +29,6 @@ TAIL_BYTES = 192 << 10  # and its end
 LOOK = 0.05  # seconds between two looks
 TERM_TO_KILL_S = 0.5  # seconds between SIGTERM and SIGKILL
 SUPERVISOR_WAIT_S = 12.0  # seconds for the supervisor to end everything
-SECRETS = ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN")  # not for the command
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)")
 
 

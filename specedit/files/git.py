@@ -19,10 +19,6 @@ from specedit.errors import GitError, InputError, UsageError
 from specedit.files import regular
 
 
-def is_installed() -> bool:
-    return shutil.which("git") is not None
-
-
 def real(path: str | Path) -> Path:
     """The path with every link followed; `Path.resolve` raises where they go round in circles."""
     return Path(os.path.realpath(path))
@@ -165,8 +161,11 @@ def ask(
 
 
 def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
-    if not is_installed():  # GitPython looks for it when it is imported, and says so in 16 lines
-        raise GitError("git is not installed.", hint="Install git, or name files.")
+    if (
+        shutil.which("git") is None
+    ):  # GitPython looks for it when it is imported first, and not again
+        why = "git cannot be used: it is not installed"
+        raise GitError(why, hint="Install git, or name files.")
     from git.cmd import Git
 
     with tempfile.TemporaryFile() as file:

@@ -58,10 +58,15 @@ JOURNAL = "journal"  # the folder of the runs, in the store
 UNFINISHED = "unfinished"  # in a run's folder until all that it writes is written and judged
 
 
+def expanded(path: str) -> Path:
+    """The path with the user's folder for `~`; `~name` of an unknown user stays a name."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111  (Path.expanduser raises)
+
+
 def home() -> Path:
     """`SPECEDIT_HOME`, or the data folder this system gives a user."""
     if named := os.environ.get("SPECEDIT_HOME"):
-        return Path(named).expanduser().absolute()
+        return expanded(named).absolute()
     from platformdirs import user_data_path
 
     return user_data_path("specedit", appauthor=False)
@@ -73,7 +78,7 @@ SERVER_RECORD = "server.json"  # in the runtime folder while a warm server runs
 def runtime_path() -> Path:
     """The folder of this user's warm server; it may not exist."""
     if named := os.environ.get("SPECEDIT_RUNTIME"):
-        return Path(named).expanduser().absolute()
+        return expanded(named).absolute()
     system = os.environ.get("XDG_RUNTIME_DIR")
     if system and Path(system).is_dir() and os.access(system, os.W_OK):
         return Path(system) / "specedit"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specedit.errors import ModelError
+from specedit.files.startup import expanded
 from specedit.models import catalogue, configuration
 from specedit.models.configuration import Fields, Header
 from specedit.models.store import AdapterFiles, ModelFiles, folder_digest, hashed
@@ -90,14 +91,14 @@ def with_adapter(files: ModelFiles, setting: str) -> ModelFiles:
     if setting == NONE:
         return files
     if setting != AUTO:
-        return replace(files, adapter=_checked(files, opened(Path(setting).expanduser())))
+        return replace(files, adapter=_checked(files, opened(expanded(setting))))
     own = (found for found in entries(SHIPPED) if found.base_sha256 == files.sha256 != "")
     return replace(files, adapter=next(own, None))
 
 
 def identity(setting: str) -> str:
     """What tells an adapter from others: `auto`, `none`, or the digest of its files."""
-    return setting if setting in (AUTO, NONE) else opened(Path(setting).expanduser()).sha256
+    return setting if setting in (AUTO, NONE) else opened(expanded(setting)).sha256
 
 
 def entries(folder: Path) -> Iterator[AdapterFiles]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from specedit.errors import ModelError
 from specedit.files import atomic, regular
 from specedit.files.regular import Lock
+from specedit.files.startup import expanded
 from specedit.models import architecture, catalogue, store
 from specedit.models.catalogue import Listed
 from specedit.models.configuration import check_folder, read_bytes
@@ -102,7 +103,7 @@ def present(model: str) -> store.ModelFiles:
 def _present(model: str, root: Path, report: store.Report) -> store.ModelFiles | None:
     if entry := catalogue.find(model):
         return _of_catalogue(entry, root, report)
-    path = Path(os.path.expanduser(model))  # noqa: PTH111  (an unknown user stays a word)
+    path = expanded(model)
     match = _HUB_ID.fullmatch(model)
     if model.startswith(("./", "../")) or (":" not in model and model.endswith(WEIGHTS)):
         match = None
@@ -168,7 +169,7 @@ def _of_path(path: Path, root: Path, report: store.Report) -> store.ModelFiles:
     open_gguf(path, arrays=False)  # a damaged file is reported before a gigabyte is hashed
     parts = store.parts_of(path)
     facts = [f"{part}\n{part.stat().st_size}\n{part.stat().st_mtime_ns}" for part in parts]
-    key = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+    key = hashlib.sha256(os.fsencode("\n".join(facts))).hexdigest()
     memory = root / "digests" / key[:32]
     sha256 = ""
     with contextlib.suppress(OSError, ValueError):
@@ -195,7 +196,7 @@ def _of_folder(path: Path) -> store.ModelFiles:
             stat = file.stat()
         except OSError as problem:  # a link to nowhere
             raise ModelError(f"{file} cannot be read: {problem.strerror}") from problem
-        state.update(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        state.update(os.fsencode(f"{file.name} {stat.st_size} {stat.st_mtime_ns}\n"))
     return store.ModelFiles(path.name, path, "folder", state.hexdigest(), "", "path")
 
 

@@ -25,6 +25,7 @@ from typing import Literal, TypeVar
 
 from specedit.errors import ModelError
 from specedit.files import atomic, regular, stored
+from specedit.files.startup import expanded
 
 P = TypeVar("P", bound=PurePath)
 BLOCK_BYTES = 1 << 22
@@ -34,7 +35,7 @@ _PART = re.compile(r"(?P<name>.+)-[0-9]{5}-of-(?P<count>[0-9]{5})\.gguf")
 def store_path() -> Path:
     """The store's folder: `SPECEDIT_HOME`, or the system's cache folder."""
     if named := os.environ.get("SPECEDIT_HOME"):
-        return Path(named).expanduser().absolute()
+        return expanded(named).absolute()
     from platformdirs import user_cache_path
 
     return user_cache_path("specedit", appauthor=False)

@@ -528,8 +528,11 @@ def used_elsewhere(
     typings = next((family for family in families(project, related) if path in family), None)
     if typings is None:
         return {}, ""
-    at = None if line is None else lambda there, leaf: there == path and leaf.line == line
-    resolved = resolve_name(typings, name, owner, at)
+
+    def on_line(there: str, leaf: Branch) -> bool:
+        return there == path and leaf.line == line
+
+    resolved = resolve_name(typings, name, owner, on_line if line is not None else None)
     lines: dict[str, list[int]] = {}
     declared = ""
     for each in resolved.chosen:

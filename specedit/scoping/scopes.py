@@ -162,11 +162,20 @@ class Scopes(Home):
             self._owners_at.setdefault(id(node), []).append(known)
             known.bases += bases
             return known
-        same = known is not None and known.node.parent is node.parent and known.node is not node
+        same = (
+            known is not None
+            and known.node is not node
+            and self._holder(known.node) is self._holder(node)
+        )
         if known is not None and (adds or (same and name)):  # `#[cfg(a)] struct A`, and not(a)
             known.bases += bases
             return known
         return self._made(Owner(name, node, bases, early=adds, home=self))
+
+    def _holder(self, node: Branch) -> Branch | None:
+        """What a definition stands in, without the word that exports it."""
+        up = node.parent
+        return up.parent if up is not None and up.type in self.rules.exports else up
 
     def _named_in(self, bases: Branch) -> Iterator[Branch]:
         """The types in a list of bases, without the arguments of generic ones that wrap nothing."""

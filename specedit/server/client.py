@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from specedit.edit.backend import Answer, Backend, Emit, Loading, ModelInfo, Plan, Ready
-from specedit.errors import ServerError, SpeceditError
+from specedit.errors import ServerError, SpeceditError, TooLong
 from specedit.files import regular, stored
+from specedit.files.startup import expanded
 from specedit.server import protocol
 from specedit.server.runtime import (
     OF_ENGINE,
@@ -111,7 +112,7 @@ def _error(code: int, body: bytes) -> SpeceditError:
     message = str(error.get("message") or f"The server answered {code}.")
     if code == 503:
         return ServerBusyError(message.partition("\n")[0])
-    return ServerError(message)
+    return TooLong(message) if code == 413 else ServerError(message)
 
 
 def listens(record: ServerRecord) -> bool:
@@ -303,7 +304,7 @@ def _arguments(settings: Settings) -> list[str]:
         flags += ["--draft-model", own["draft_model"]]
     for name in (*OF_ENGINE, "draft"):
         value = str(getattr(settings, name))
-        path = Path(value).expanduser().absolute() if is_path(name, value) else value
+        path = expanded(value).absolute() if is_path(name, value) else value
         flags += [f"--{name.replace('_', '-')}", str(path)]
     return flags
 

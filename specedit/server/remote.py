@@ -299,7 +299,8 @@ class RemoteBackend:
         base = self._settings.server.rstrip("/")
         base = base if urlsplit(base).path.strip("/") else f"{base}/v1"
         request = urllib.request.Request(f"{base}/{path}", body, _headers(self._settings))
-        return urllib.request.build_opener(NoRedirect).open(request, timeout=SILENCE_S)
+        direct = [urllib.request.ProxyHandler({})] * (self._host in LOOPBACK)  # not through a proxy
+        return urllib.request.build_opener(NoRedirect, *direct).open(request, timeout=SILENCE_S)
 
     def _models(self) -> str:
         """The hint with the models that the server has, where it lists them."""
@@ -320,8 +321,7 @@ class RemoteBackend:
         models = self._models() if about_model else ""
         if not self._settings.is_from_repository("server"):
             key = "Give its key in SPECEDIT_API_KEY."
-        otherwise = models or "Check --model and the URL of --server."
-        hints = {400: models, 401: key, 404: otherwise}
+        hints = {400: models, 401: key, 404: models or "Check --model and the URL of --server."}
         named = table(error).get("code") == "context_length_exceeded"  # OpenAI's; and vLLM's
         if code in (200, 400) and (named or "maximum context length" in message):
             return TooLong(f"{self._host}: {message}")

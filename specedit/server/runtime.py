@@ -27,7 +27,7 @@ from pathlib import Path
 from specedit.errors import ServerError
 from specedit.files import atomic, regular, stored
 from specedit.files.regular import Lock
-from specedit.files.startup import SERVER_RECORD, home, runtime_path, user_name
+from specedit.files.startup import SERVER_RECORD, expanded, home, runtime_path, user_name
 from specedit.settings import Settings
 from specedit.settings.table import is_path, spelled_as_path
 
@@ -144,7 +144,7 @@ def path_variables() -> dict[str, str]:
     """The variables that name files, as absolute paths: a server runs in another folder."""
     names = ("SPECEDIT_HOME", "SPECEDIT_CONFIG")
     values = {name: os.environ.get(name, "") for name in names}
-    return {n: str(Path(v).expanduser().absolute()) if v else "" for n, v in values.items()}
+    return {n: str(expanded(v).absolute()) if v else "" for n, v in values.items()}
 
 
 def identity(settings: Settings) -> dict[str, str]:
@@ -156,12 +156,25 @@ def identity(settings: Settings) -> dict[str, str]:
     return {
         "model": _resolved(settings.model),
         "draft_model": _resolved(settings.draft_model) if settings.draft_model else "",
+        "files": f"{model_files(settings.model)}{model_files(settings.draft_model)}",
         **{name: str(getattr(settings, name)) for name in OF_ENGINE},
         "adapter": adapter.identity(settings.adapter) if names_folder else settings.adapter,
         "home": variables["SPECEDIT_HOME"],
         "kernel": os.environ.get("SPECEDIT_KERNEL", ""),
         "build": _build(),
     }
+
+
+def model_files(model: str) -> str:
+    """What tells the files at a model's path from others that lay there; "" for a model's name."""
+    from specedit.models.store import parts_of
+
+    path = Path(_resolved(model))
+    if not path.is_absolute():
+        return ""
+    files = path.glob("*") if path.is_dir() else parts_of(path)
+    facts = sorted((f.name, (of := f.stat()).st_size, of.st_mtime_ns) for f in files if f.exists())
+    return f"{zlib.crc32(repr(facts).encode()):08x}"
 
 
 def _build() -> str:

@@ -25,6 +25,7 @@ from typing import Any
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular, stored
+from specedit.files.startup import expanded
 from specedit.settings.table import (
     FLAG,
     Settings,
@@ -46,7 +47,7 @@ LARGEST_FILE = 4 << 20  # bytes of a file of settings
 
 def config_folder() -> Path:
     if named := os.environ.get("SPECEDIT_CONFIG"):
-        return Path(os.path.expanduser(named)).absolute()  # noqa: PTH111
+        return expanded(named).absolute()
     from platformdirs import user_config_path
 
     return user_config_path("specedit", appauthor=False)
@@ -361,6 +362,8 @@ def resolve(
         (FLAG, flag_values),
     ):
         for name, value in layer.items():
+            if name == "sure" and layer is repo_values:  # it is raised, never lowered
+                value = max(value, values.get(name, 0.0))
             values[name] = value
             origins[name] = f"SPECEDIT_{name.upper()}" if origin == "variable" else origin
     ignored: tuple[str, ...] = ()

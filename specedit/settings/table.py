@@ -82,7 +82,8 @@ class Settings:
     max_tokens: int = _open(
         0, "Limit the answer to this many tokens (0: derived from the size of the file)"
     )
-    temperature: float = _open(0.0, "Sample at this temperature (0: take the most likely token)")
+    # restricted: how likely a sample is right is not known
+    temperature: float = _restricted(0.0, "Sample at this temperature (0: the most likely token)")
     sampling: str = _open(
         "coupled",
         "Choose how samples use drafts: coupled keeps the text, rejection only its distribution",
@@ -328,7 +329,7 @@ def is_path(name: str, value: object) -> bool:
     """Whether this setting's value names a file or folder."""
     if not isinstance(value, str) or value in entries()[name]["words"]:
         return False
-    return bool(entries()[name]["paths"]) or (name == "model" and spelled_as_path(value))
+    return bool(entries()[name]["paths"]) or (name.endswith("model") and spelled_as_path(value))
 
 
 def spelled_as_path(model: str) -> bool:

@@ -161,7 +161,7 @@ class Live(Sink):
             yield Text(f"{DECODING}, {colours.count(self._tokens, 'token')}")
             yield Text(f"{pace:.0f} tokens/s", "cyan")
             if self._drafted.proposed:
-                yield Text(f"{self._drafted.accepted / self._tokens:.0%} copied", "green")
+                yield Text(f"{self._drafted.accepted / max(1, self._tokens):.0%} copied", "green")
             yield Text(colours.count(self._passes, "pass", "passes"), "dim")
             if self._expected:
                 yield bar(self._written / self._expected, self.console)

@@ -305,7 +305,7 @@ def page(runs: Sequence[FileTrace]) -> str:
 
 def _shown(run: FileTrace) -> dict[str, Any]:
     """The values of a run for the template."""
-    total = max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6)
+    total = min(max(run.passes[-1].at + run.passes[-1].written.chunk.seconds, 1e-6), 5e5)
     scale = (WIDTH - LEFT) / total
     chunks = [pass_.written.chunk for pass_ in run.passes]
     proposed = accumulate(chunk.proposed for chunk in chunks)
@@ -331,7 +331,7 @@ def _shown(run: FileTrace) -> dict[str, Any]:
             zip(run.passes, chunks, _kinds(chunks), accepted, proposed, strict=True)
         )
     ]
-    step = next((step for step in TICK_STEPS_S if total / step <= 10), TICK_STEPS_S[-1])
+    step = next(step for step in TICK_STEPS_S if total / step <= 10)  # the last one for 5e5 s
     ticks = ((LEFT + scale * n * step, f"{n * step:g} s") for n in range(int(total / step) + 1))
     return {
         "file": run.file,

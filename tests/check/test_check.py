@@ -156,6 +156,14 @@ def test_placeholders_of_any_syntax_are_refused(checked, line):
     assert "placeholder" in kinds(checked(text, text * 2, "a.txt")), "a second one"
 
 
+def test_half_a_character_is_refused_where_nothing_had_one(checked):
+    assert kinds(checked("a\nb\n", "a\n\ufffd\n", "a.txt")) == ["placeholder", "not-checked"]
+    assert kinds(checked("\ufffd\nb\n", "\ufffd\nc\ufffd\n", "a.txt")) == ["not-checked"]
+    assert kinds(checked("a\nb\n", "a\n\0\n", "a.txt")) == ["placeholder", "not-checked"]
+    asked = {"instruction": "Let b be \ufffd"}
+    assert kinds(checked("a\nb\n", "a\n\ufffd\n", "a.txt", **asked)) == ["not-checked"]
+
+
 @rows("line")
 def test_honest_lines_are_no_placeholders(checked, line):
     assert kinds(checked("a\nb\n", f"a\n{line}\n", "a.txt")) == ["not-checked"]

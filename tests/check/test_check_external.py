@@ -42,7 +42,6 @@ def reported(checked, tmp_path: Path):
     def run(program: str, before: str, after: str) -> list[tuple[int, str]]:
         lint = tmp_path / "lint.py"
         lint.write_text(f"import pathlib, sys\n{program}")
-        external.remarks.cache_clear()
         command = shlex.join([sys.executable, str(lint), "{file}"])
         found = checked(before, after, "src/a.py", "--check-with", command)
         assert {finding["kind"] for finding in found} <= {"checker", "uncommitted"}
@@ -113,3 +112,24 @@ def test_guarantee_10_a_repository_names_no_command_unless_it_is_trusted(tmp_pat
     found = resolve(start=tmp_path, environ={})
     assert found.values.check_with == "" and found.values.allow == ""
     assert set(found.ignored) == {"check_with", "allow", "strict"}
+
+
+def test_a_neighbour_that_changed_since_an_earlier_run_is_looked_at_again(reported, tmp_path):
+    reads_it = """
+if "new" in open(sys.argv[1]).read():
+    print(f"{sys.argv[1]}:1: {open('src/other.py').read()}")
+"""
+    for says in ("first", "second"):
+        (tmp_path / "src/other.py").write_text(says)
+        assert reported(reads_it, "a = 1\n", "new = 1\n") == [(1, says)]
+
+
+def test_a_program_gets_no_key_of_ours(reported, monkeypatch):
+    for name in ("SPECEDIT_API_KEY", "SPECEDIT_TOKEN", "MINE"):
+        monkeypatch.setenv(name, "secret")
+    tells = """
+import os
+if "new" in open(sys.argv[1]).read():
+    print(f"{sys.argv[1]}:1: {sorted(k for k, v in os.environ.items() if v == 'secret')}")
+"""
+    assert reported(tells, "a = 1\n", "new = 1\n") == [(1, "['MINE']")]

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from command_line import at_a_terminal, interruptible
 
+from specedit.files import atomic
+
 Script = Callable[..., Path]
 
 BEFORE = b"class User:\n    name = 1\n"
@@ -104,7 +106,7 @@ def test_a_named_file_of_a_work_tree_needs_no_git(specedit, file, words, monkeyp
     monkeypatch.setenv("PATH", os.fspath(file.parent))
     done = specedit(*words, file, "--clean-only")
     assert (done.returncode, file.read_bytes()) == (2, BEFORE)
-    assert b"git is not installed" in done.stderr and b"bug" not in done.stderr
+    assert b"git cannot be used" in done.stderr and b"bug" not in done.stderr
     assert specedit(*words, file).returncode == 0 and file.read_bytes() == AFTER
 
 
@@ -305,7 +307,7 @@ def test_a_name_that_is_not_utf_8_is_a_name(specedit, tmp_path, words):
     assert place.read_bytes() == AFTER
 
 
-@pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config"])
+@pytest.mark.parametrize("words", ["edit x user.py", "hook run", "config", "undo"])
 def test_a_folder_that_is_gone_is_reported(tmp_path, words):
     line = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m specedit {words}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, timeout=120)
@@ -369,6 +371,10 @@ def test_an_instruction_that_is_a_file_is_one_that_is_missing(specedit, file):
     done = specedit("edit", file)
     assert done.returncode == 2
     assert b"The instruction is missing." in done.stderr and b"No file is named" not in done.stderr
+    long = "Say more about it. " * 20  # than a file's name can have
+    for words, message in (([long], b"No file is named"), (["a.py", long], b"they are swapped")):
+        done = specedit("edit", *words, cwd=file.parent)
+        assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
 def test_the_margin_of_a_method_is_full_and_its_signs_are_explained_before(tmp_path, script):
@@ -411,3 +417,27 @@ def test_a_hint_names_what_is_near_or_nothing(
 
 def test_words_of_any_length_are_no_file(specedit, tmp_path):
     assert b"Traceback" not in specedit("a " * 9_000, cwd=tmp_path).stderr
+
+
+def test_an_edit_in_a_work_tree_needs_no_git(process, file):
+    (file.parent / ".git").mkdir()
+    (file.parent / ".git/HEAD").write_text("ref: refs/heads/main\n")
+    env = {"PATH": str(file.parent)}
+    done = process("edit", "rename it", file, env=env)
+    assert (done.returncode, file.read_bytes()) == (0, AFTER), done.stderr
+    done = process("edit", "rename it", file, "--clean-only", env=env)
+    assert done.returncode == 2 and b"git cannot be used" in done.stderr
+    assert len(done.stderr.splitlines()) == 2, done.stderr
+
+
+def test_an_interrupt_during_the_write_reports_what_was_written(specedit, file, monkeypatch):
+    def replace(*words: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+        replaced(*words)
+
+    replaced: Callable[..., None] = atomic.replace
+    monkeypatch.setattr(atomic, "replace", replace)
+    done = specedit("edit", "rename it", file, "--json")
+    (edit,) = json.loads(done.stdout)["files"]
+    assert (done.returncode, edit["status"], file.read_bytes()) == (130, "edited", AFTER)
+    assert b"Not done" not in done.stderr

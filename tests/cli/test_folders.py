@@ -48,3 +48,12 @@ def test_a_folder_without_source_or_without_git_says_so(shop, tmp_path):
     code, files, message = edited(shop, "x", str(tmp_path / "outside"))
     assert (code, [*files.values()]) == (2, ["failed"])
     assert "outside: a directory" in message and "Name the files in it." in message
+
+
+UNKNOWN = {"SPECEDIT_HOME": ["model", "list"], "SPECEDIT_RUNTIME": ["serve", "status"]}
+
+
+@pytest.mark.parametrize(("name", "words"), UNKNOWN.items(), ids=UNKNOWN)
+def test_the_home_of_an_unknown_user_is_a_name_like_any_other(name, words, specedit, tmp_path):
+    done = specedit(*words, cwd=tmp_path, env={name: "~nobody-is-called-so/x"})
+    assert b"Traceback" not in done.stderr, done.stderr

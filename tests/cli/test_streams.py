@@ -86,6 +86,18 @@ def test_a_folder_whose_name_is_no_utf_8_is_printed_as_it_is(process, tmp_path, 
     assert done.returncode == 0 and b"bad\xff" in done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "latin-1"])
+def test_a_page_is_printed_in_any_encoding(process, encoding):
+    done = process("help", "edit", env={"PYTHONIOENCODING": encoding})
+    assert done.returncode == 0 and b"\\u25cf" in done.stdout, done.stderr
+
+
+def test_an_answer_that_is_no_text_asks_again(file, process):
+    env = {"PYTHONIOENCODING": "utf-8:strict"}  # as a desktop's terminal has it
+    done = process("edit", "x", "user.py", "--ask", stdin=b"\xff\ny\n", cwd=file.parent, env=env)
+    assert (done.returncode, file.read_bytes()) == (0, b"email = 1\n"), done.stderr
+
+
 def test_the_unexpected_is_2_and_a_bug_report(process, tmp_path):
     (tmp_path / "rich").mkdir()
     (tmp_path / "rich" / "__init__.py").write_text("")

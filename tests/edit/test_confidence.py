@@ -57,6 +57,7 @@ def test_guarantee_11_an_unsure_edit_is_not_written_silently(file, script, insid
         pytest.param("", (), 2, id="model"),
         pytest.param("", ("--sure", "0.05"), 0, id="user lowers"),
         pytest.param("sure = 0.05", (), 2, id="repository cannot lower"),
+        pytest.param("temperature = 0.5", (), 2, id="repository cannot sample"),
         pytest.param("sure = 0.99", ("--sure", "0.05"), 0, id="user beats repository"),
     ],
 )

@@ -224,3 +224,11 @@ def test_an_unnamed_loss_is_unsure_where_nothing_is_known_of_the_choices():
     edited = edit("Remove dead code", CODE, answer="def one():\n    return 1\n", margin=None)
     assert (edited.code, edited.text, edited.file["status"]) == (2, CODE, "refused")
     assert (edited.file["confidence"], edited.file["sure"]) == (None, False)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=repr)
+def test_line_ends_are_the_files_and_not_the_answers(end):
+    answer = CODE.replace("return 2", "return 22")
+    edited = edit("Change two", CODE.replace("\n", end), answer=answer.replace("\n", "\r\n"))
+    assert (edited.code, edited.text) == (0, answer.replace("\n", end))
+    assert [edited.file[key] for key in ("added", "removed", "hunks")] == [1, 1, 1]

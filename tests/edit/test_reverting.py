@@ -44,6 +44,11 @@ def test_an_instruction_that_the_answer_repeats_is_left_out():
     assert edited.text == PY.replace("a + b", "a - b") and "reverted" in edited.kinds
 
 
+def test_an_instruction_that_is_code_is_written_as_it_stands():
+    edited = edit("import sys", PY, "--whole", replace=[["import os\n", "import os\nimport sys\n"]])
+    assert edited.text == PY.replace("import os\n", "import os\nimport sys\n")
+
+
 def test_a_line_that_the_file_has_stays_though_the_instruction_is_the_same():
     text = f"# {SUBTRACT}\n{PY}"
     edited = edit(f"# {SUBTRACT}", text, "--whole", replace=[["a + b", "a - b"]])

@@ -517,3 +517,17 @@ def test_a_large_file_is_tried_in_its_regions(tree, script, inside):
     assert tree.read("large.py") == "".join(parts).replace("a * 150 - b", "a + b")
     assert file["regions"] and len(file["tries"]) == 2
     assert file["tries"][1]["prompt"]["tokens"] < 4000, "a region, not the file"
+
+
+def test_a_file_that_cannot_be_done_leaves_the_others_to_the_test(tree, script, inside):
+    script(replace=[["a - b  #", "a + b #"]])
+    long = "".join(f"def f{n}(a):\n    x = a\n    return x\n\n\n" for n in range(40))
+    tree.commit({"long.py": long})
+    files = ("long.py", "calc.py", "--json")
+    done = inside("edit", "In add() return the sum", *files, "--test", "grep -q 'a + b' calc.py")
+    statuses = [file["status"] for file in json.loads(done.stdout)["files"]]
+    assert (done.returncode, statuses) == (0, ["unchanged", "edited"]), done.stderr
+    done = inside("edit", "In nowhere() return 1", *files, "--test", "true")
+    statuses = [file["status"] for file in json.loads(done.stdout)["files"]]
+    assert (done.returncode, statuses) == (1, ["unchanged", "unchanged"]), done.stderr
+    assert len(journal()) == 1

@@ -131,7 +131,9 @@ class ScriptedEngine:
         # chance of its choices in whole rows of logits; 0: rows are marks, or leave no choice where
         # choices are sampled
         self._sure = sure
-        self._margin = margin  # of each choice over the second best; None: it does not say
+        self._margin = (
+            margin  # of each choice over the second best; None, or sampled: it does not say
+        )
         # where one of these texts begins in an answer it is least sure; its second choice there
         self._second = second
         self._unsure_at: int | None = None
@@ -211,7 +213,8 @@ class ScriptedEngine:
             rows = [self._row(node) for node in fed]
         if self._watching:
             states = self._states(fed)
-        margins = None if self._margin is None else [self._margin_at(node) for node in fed]
+        silent = self._margin is None or self._sampled
+        margins = None if silent else [self._margin_at(node) for node in fed]
         return Choices(chosen, rows, states, margins)
 
     def crop(self, length: int) -> None:

@@ -172,6 +172,14 @@ def test_an_instruction_may_be_a_comment_of_the_selection(editor, tmp_path, play
     assert editor.texts[uri] == "new = 1\n"
 
 
+def test_an_instruction_that_changes_nothing_stays_where_it_is(editor, tmp_path, play):
+    play(replace=[])
+    text = "# specedit: Rename it.\nold = 1\n"
+    uri = editor.open_file(tmp_path / "a.py", text)
+    answer = editor.wait(editor.command("specedit.edit", uri, [1, 2]))
+    assert (answer["result"], editor.texts[uri]) == ({"status": "unchanged"}, text)
+
+
 # stale edits
 
 

@@ -157,8 +157,9 @@ def test_a_server_has_the_adapter_of_these_very_files(adapter):
     known.append(server_identity(settings))
     assert len({each["adapter"] for each in known}) == 3
     shutil.rmtree(adapter)
-    with pytest.raises(ModelError, match="is not an adapter"):
-        server_identity(settings)
+    for gone in (str(adapter), "~nobody-is-called-so/x"):
+        with pytest.raises(ModelError, match="is not an adapter"):
+            server_identity(Settings(adapter=gone))
 
 
 def change(folder: Path, config: dict[str, Any]) -> None:

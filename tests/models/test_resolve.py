@@ -121,10 +121,11 @@ def test_an_unknown_name(model, said, no_network, home):
         last(model, home)
 
 
-def test_a_path_to_a_gguf_file_is_hashed_once(no_network, tmp_path, home):
-    path = tiny_gguf(tmp_path / "mine.gguf")
+@pytest.mark.parametrize("name", ["mine", "no UTF-8: \udcff"], ids=ascii)
+def test_a_path_to_a_gguf_file_is_hashed_once(name, no_network, tmp_path, home):
+    path = tiny_gguf(tmp_path / f"{name}.gguf")
     files = resolve.resolve(str(path), home=home)
-    assert (files.name, files.path, len(files.sha256)) == ("mine", path, 64)
+    assert (files.name, files.path, len(files.sha256)) == (name, path, 64)
     assert resolve.resolve(str(path), home=home, report=fail) == files
 
 

@@ -18,7 +18,7 @@ from warm_server import Running, plan, running, until
 from specedit import __version__
 from specedit.connect import LocalBackend, connect
 from specedit.edit.backend import Answer, Emit, Loading, Plan, unreported
-from specedit.errors import ServerError, UsageError
+from specedit.errors import ServerError, TooLong, UsageError
 from specedit.server import client, runtime
 from specedit.server.app import Limits
 from specedit.server.client import ServerBackend, ServerBusyError, WithFallback
@@ -177,6 +177,13 @@ def test_a_busy_server_is_not_waited_for(slow):
 def _until_gone(record: ServerRecord, emit: Emit) -> None:
     with contextlib.suppress(ServerError):
         ServerBackend(record).run(plan("x", draft=()), emit)
+
+
+def test_a_plan_that_is_too_large_for_a_server_is_too_long_for_its_model(tmp_path):
+    """So that one file fails, and the others of the command are done."""
+    small, too_long = Limits(body_bytes=1000), pytest.raises(TooLong, match="The body is larger")
+    with running(tmp_path, REPLACE, limits=small) as server, too_long:
+        ServerBackend(server.record).run(plan("x" * 1000), unreported)
 
 
 def test_an_error_of_the_run_is_no_reason_to_run_again(server):

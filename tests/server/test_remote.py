@@ -306,6 +306,17 @@ def test_a_redirect_is_not_followed(endpoint):
     assert len(endpoint.requests) == 1
 
 
+def test_what_goes_to_this_machine_goes_through_no_proxy(endpoint, monkeypatch):
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with listening() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        answer(backend(endpoint))
+        named = RemoteBackend(Settings(server="http://far.example/v1", profile="openai", model="m"))
+        answer(named)
+    assert (len(endpoint.requests), proxy.paths) == (1, ["http://far.example/v1/chat/completions"])
+
+
 # --- what goes wrong
 
 

@@ -15,6 +15,7 @@ from git_repository import Repository, environment
 from specedit.cli import run
 from specedit.connect import connect
 from specedit.errors import ModelError, UsageError
+from specedit.integrations.hook.hook_rules import CleanFiles, Step
 from specedit.models import resolve as models
 from specedit.server.runtime import identity
 from specedit.settings import Settings, layers, names, resolve
@@ -69,7 +70,7 @@ def tastes() -> list[str]:
 
 def test_open_settings_are_listed_here_and_all_others_are_restricted():
     assert tastes() == [
-        *("threads", "draft", "max_tokens", "temperature", "sampling", "seed", "scope"),
+        *("threads", "draft", "max_tokens", "sampling", "seed", "scope"),
         *("no_model", "sure", "tries", "test_timeout", "focus", "verbose", "hook"),
     ]
     assert {entries()[name]["kind"] for name in names()} == {"open", "restricted"}
@@ -267,7 +268,7 @@ def test_a_key_that_is_no_header_is_refused(monkeypatch):
     "value",
     ["../x", "/etc/x", "~/x", "sub/../../x", "out/secret", "link", ".git/hooks/x", "sub/.GIT/x"],
 )
-@pytest.mark.parametrize("name", ["prediction", "model"])
+@pytest.mark.parametrize("name", ["prediction", "model", "draft_model"])
 def test_a_path_that_a_trusted_repository_gives_stays_inside_it(cloned, name, value):
     (cloned.root / "out").symlink_to(cloned.root.parent)
     (cloned.root / "link").symlink_to(cloned.root.parent / "secret")
@@ -281,12 +282,13 @@ def test_a_path_that_a_trusted_repository_gives_stays_inside_it(cloned, name, va
 def test_a_path_inside_counts_from_the_repository_and_not_from_here(cloned, monkeypatch):
     sub = cloned.root / "sub"
     sub.mkdir()
-    cloned.says(prediction="runs/t.py", model="./m")
+    cloned.says(prediction="runs/t.py", model="./m", draft_model="./d")
     cloned.run("trust")
     monkeypatch.chdir(sub)
     result = resolve().values
     assert result.prediction == str(cloned.root / "runs" / "t.py")
     assert result.model == str(cloned.root / "m")
+    assert result.draft_model == str(cloned.root / "d")
 
 
 @pytest.mark.parametrize("name", [Settings().model, "owner/name"])
@@ -297,6 +299,22 @@ def test_a_folder_by_a_models_name_is_not_that_model(cloned, name):
     if "/" in name:
         with pytest.raises(ModelError, match=f"write ./{name}"):
             models.resolve(name)
+
+
+@pytest.mark.parametrize("setting", ["model", "draft_model"])
+@pytest.mark.parametrize("place", ["m.gguf", "m-00002-of-00002.gguf", "m/model.safetensors"])
+def test_a_model_that_was_replaced_at_its_path_is_another(tmp_path, setting, place):
+    file = tmp_path / place
+    for written in {file, tmp_path / "m-00001-of-00002.gguf"}:
+        written.parent.mkdir(exist_ok=True)
+        written.write_bytes(b"old")
+    settings = Settings(**{setting: str(file.parent if "/" in place else file)})
+    before, clean = identity(settings), CleanFiles(tmp_path, settings)
+    assert identity(settings) == before
+    file.write_bytes(b"other")
+    assert identity(settings) != before
+    keys = {each.key("1", "a.py", Step("x")) for each in (clean, CleanFiles(tmp_path, settings))}
+    assert len(keys) == 1 + (setting == "model"), "drafts do not change what the hook knows"
 
 
 # --- the user's own file
@@ -342,10 +360,19 @@ def test_flag_over_variable_over_repository_over_users_file(cloned, monkeypatch)
     assert resolve().values.server == "http://stranger"
 
 
+@pytest.mark.parametrize("users", [0.2, 0.9])
+def test_a_repository_raises_the_limit_of_the_user_and_never_lowers_it(cloned, users):
+    user_file().write_text(f"sure = {users}\n")
+    cloned.says(sure=0.5)
+    assert resolve().values.sure == max(users, 0.5)
+    assert resolve({"sure": 0.1}).values.sure == 0.1
+
+
 def test_a_home_in_the_users_file_is_that_home(cloned, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    user_file().write_text("model = '~/models/m.gguf'\n")
+    user_file().write_text("model = '~/models/m.gguf'\ndraft_model = '~/d.gguf'\n")
     assert resolve().values.model == "/home/me/models/m.gguf"
+    assert resolve().values.draft_model == "/home/me/d.gguf"
 
 
 # --- code that lies in the repository

@@ -15,10 +15,11 @@ def test_a_fit_needs_150_answers(count, tmp_path, monkeypatch, capsys):
     path = Path(tmp_path, "answers.jsonl")
     signals = [0.5] * len(SIGNALS)
     rows = [
-        {"id": n, "signals": signals, "status": "edited", "passed": n % 2 == 0}
+        {"id": n, "signals": signals, "status": "edited", "passed": n % 2 == 0, "diff": "a\u2028b"}
         for n in range(count)
     ]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]  # as the benchmarks write it
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     monkeypatch.setattr(sys, "argv", ["confidence", str(path)])
     if count < 150:
         with pytest.raises(SystemExit, match=r"149 answers .* a fit needs 150"):

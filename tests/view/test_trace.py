@@ -16,7 +16,7 @@ from specedit.decode import Chunk
 from specedit.edit.backend import Answer, Event, ModelInfo, Ready, Written
 from specedit.engines.base import Prefill
 from specedit.errors import InputError
-from specedit.view.trace import TraceWriter, read
+from specedit.view.trace import TraceWriter, page, read
 
 MODEL = ModelInfo("tiny", "ab12", "exact", "cpu", 2, True)
 READY = Ready(MODEL, 0.5)
@@ -91,6 +91,12 @@ def test_what_is_no_trace_is_refused_with_the_line(tmp_path, content, where):
     (tmp_path / "t").write_bytes(content)
     with pytest.raises(InputError, match=where):
         read(tmp_path / "t")
+
+
+@pytest.mark.parametrize("seconds", [1e9, 1e300])
+def test_the_page_of_a_trace_that_took_for_ever_is_no_larger(tmp_path, seconds):
+    path = trace(tmp_path / "t", passed("a", seconds=seconds), passed("b", seconds=seconds))
+    assert len(page(read(path))) < 50_000
 
 
 def test_a_trace_that_cannot_be_written_is_reported_at_once(tmp_path):

@@ -33,6 +33,10 @@ def written(text: str) -> Written:
     return Written(Chunk((1, 2), 4, 1, "prediction", False, 0.01), (text[:1], text[1:]))
 
 
+# The end of an empty answer of a named server: tokens of the prediction were rejected
+NOTHING_ACCEPTED = Written(Chunk((), 4, 0, "prediction", False, 0.0), ())
+
+
 def planned(name: str, text: str = BEFORE) -> Planned:
     source = Source.from_bytes(name, text.encode())
     return Planned(plan_edit(source, "Change it", Settings(whole=True)))
@@ -168,6 +172,7 @@ def read(terminal: int) -> bytes:
             "a.py  reading 128 ids, about 2 s  ━",
         ),
         (written("0\n"), 0.02, written("1\n"), "decoding, 4 tokens  133 tokens/s  50% copied"),
+        (NOTHING_ACCEPTED, 1, NOTHING_ACCEPTED, "decoding, 0 tokens  0 tokens/s  0% copied"),
         (Loading("starting"), 0.1, Loading("starting"), ""),
         (Loading("starting"), 1, Loading("starting"), "starting  1.0 s"),
         (
@@ -179,7 +184,8 @@ def read(terminal: int) -> bytes:
         (CommandRunning(1, "true"), 1, Tried(Try(1), 6), ""),
     ],
     ids=[
-        *("a download", "prefill", "decoding", "a short wait is not worth a word"),
+        *("a download", "prefill", "decoding", "an empty answer"),
+        "a short wait is not worth a word",
         *("a long wait", "a test's last line", "a test is over"),
     ],
 )

@@ -62,4 +62,5 @@ def instructions_of(row: Row, written: Mapping[str, Row]) -> list[str]:
 
 
 def read_rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    """The rows of a file of JSON lines; a text in one may have line ends of other kinds."""
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]

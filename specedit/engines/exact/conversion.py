@@ -89,7 +89,7 @@ def source_of(files: ModelFiles) -> str:
     parts = sorted(files.path.glob("*.safetensors")) if files.kind == "folder" else [files.path]
     for part in parts:
         stat = part.stat()
-        seen.update(f"{part.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}\n".encode())
+        seen.update(os.fsencode(f"{part.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}\n"))
     return replace(files, sha256=seen.hexdigest()).digest
 
 

@@ -17,6 +17,7 @@ from pathspec import GitIgnoreSpec
 
 from specedit.errors import UsageError
 from specedit.files import atomic, regular
+from specedit.server.runtime import model_files
 from specedit.settings import Settings, check_removed, nearest
 from specedit.settings.table import is_path, shown
 from specedit.version import VERSION
@@ -207,8 +208,4 @@ def _answers(settings: Settings) -> str:
         relevant["adapter"] = identity(settings.adapter)
     if settings.server not in ("auto", "off"):  # a remote server has a model of its own
         relevant["server"] = settings.server
-    stamp = list[int]()
-    with suppress(OSError):
-        status = Path(settings.model).stat()
-        stamp = [status.st_size, status.st_mtime_ns]
-    return json.dumps([VERSION, relevant, stamp])
+    return json.dumps([VERSION, relevant, model_files(settings.model)])

@@ -160,7 +160,7 @@ class Session(Connection):
             self.show(ERROR, problem)
             return {"status": edit.status, "problem": problem}
         after = edit.after.decode("utf-8")
-        if after == document.text:
+        if not edit.changed or after == document.text:
             return {"status": "unchanged"}
         if not self.documents.is_current(document):
             self.show(WARNING, CHANGED)

@@ -139,7 +139,31 @@ class Python(PythonModules):
         if path is not None and leaf.place == "dotted_name." and path.place in OTHER_MODULES:
             named = path.at("^ ^ module_name") if path.place == "aliased_import.name" else None
             return [(MODULE, uses.scopes.text(named) if named is not None else "")]
+        copied = _copied(uses.typing, leaf) if leaf.place == "keyword_argument.name" else None
+        return [uses.member(uses.typing.type_of(copied))] if copied is not None else None
+
+
+_COPIERS = ("dataclasses", "copy", "attr", "attrs")  # modules with `replace`, or `evolve`
+
+
+def _copied(typing: Typing, leaf: Branch) -> Branch | None:
+    """The object whose field an argument names: `dataclasses.replace(cart, total=1)`."""
+    call = leaf.around("call")
+    called = typing.called_leaf(call) if call is not None else None
+    if call is None or called is None:
         return None
+    name, receiver = typing.scopes.text(called), typing.rules.receiver(called)
+    if name == "_replace":
+        return receiver
+    if name not in ("replace", "evolve") or (
+        receiver is not None and typing.scopes.text(receiver) not in _COPIERS
+    ):
+        return None
+    declared = typing.called(called) if receiver is None else None
+    listed = call.part("arguments")
+    first = listed.named_children()[0] if listed is not None else leaf
+    own = declared is not None and declared.kind != "import"
+    return None if own or first.type == "keyword_argument" else first
 
 
 def _given_by_fixture(typing: Typing, leaf: Branch, deep: int) -> Known:

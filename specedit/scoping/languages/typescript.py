@@ -145,6 +145,7 @@ scopes:
   object_type<type_annotation object_type<type_arguments object_type<array_type: class
   object_type<as_expression object_type<satisfies_expression object_type<constraint: class
   internal_module module: namespace
+  statement_block<internal_module statement_block<module: shared
   mapped_type_clause conditional_type: block
 declares:
   function_signature.name: function outer
