@@ -161,9 +161,7 @@ def ask(
 
 
 def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
-    if (
-        shutil.which("git") is None
-    ):  # GitPython looks for it when it is imported first, and not again
+    if shutil.which("git") is None:  # GitPython says so once only, when it is imported
         why = "git cannot be used: it is not installed"
         raise GitError(why, hint="Install git, or name files.")
     from git.cmd import Git
