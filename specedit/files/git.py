@@ -254,7 +254,7 @@ def _line(out: bytes) -> str:
 def _top(here: Path) -> Path | None:
     """The work tree's top. Git is asked there alone: what is below may be cloned."""
     is_named = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # by the user, or git
-    place = here if is_named else _nearest(here)
+    place = Path.cwd() if is_named else _nearest(here)  # a GIT_DIR alone makes any folder a top
     if place is None:
         return None
     code, out = ask(place, "rev-parse", "--show-toplevel", codes=(0, 128))

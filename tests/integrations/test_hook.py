@@ -441,3 +441,13 @@ def test_an_old_name_that_means_something_else_stops_nothing(naming):
     assert naming.commit() == (0, "")
     naming.repo.stage({"a.py": "def New(): ...  # x\n", "new.py": "class New: ...\n"})
     assert naming.commit() == (0, "")
+
+
+def test_a_declaration_is_found_below_the_top_of_a_second_work_tree(naming):
+    """There git tells a hook its folder, and takes the current one for the top."""
+    naming.repo.commit({"a.py": "x = 1\n", **{f"sub/{name}": USES[name] for name in USES}})
+    naming.repo.git("worktree", "add", "-q", "../second", "-b", "side")
+    side = Hooked(naming.repo.at(naming.repo.root.parent / "second"), naming.calls)
+    side.repo.stage({"sub/a.py": "def New(): ...\n"})
+    code, text = side.commit()
+    assert code == 1 and "  sub/b.py:1,3: specedit rename Old New sub/b.py\n" in text
