@@ -93,6 +93,15 @@ def test_only_staged_content_counts(hooked):
     assert hooked.repo.read("a.py") == "x = 2\nOld = 3\n"
 
 
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+def test_staged_content_counts_where_git_does_not_look_at_the_work_tree(mark, hooked):
+    hooked.repo.stage({"a.py": "Old = 1\n"})
+    hooked.repo.git("update-index", mark, "a.py")
+    hooked.repo.write("a.py", "x = 1\n")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "-Old = 1\n+New = 1\n" in out and "not rewritten" in err
+
+
 LINES = "".join(f"x{n} = {n}\n" for n in range(12))
 
 

@@ -112,10 +112,8 @@ class HookRun:
                 if self._rule_seconds[rule] >= rule.max_seconds:
                     self.sink.note(name, _out_of_time(rule, step))
                     continue
-                if not file.staged:  # read from the work tree where that holds the same
-                    held = git.content(self.root, file.entry) if file.entry.partly else None
-                    file.staged = regular.read(self.root / name) if held is None else held
-                    file.fixed = file.staged
+                if not file.staged:
+                    file.staged = file.fixed = git.content(self.root, file.entry)
                 data = file.staged  # no rule applies to an empty or binary file
                 if data and (b"\0" not in data or data.startswith(tuple(UTF16))):
                     self._step(file, rule, step)
