@@ -98,6 +98,12 @@ def test_template_text_names_special_tokens(tokenizer):
     assert tokenizer.encode_template("int") == tokenizer.encode("int")
 
 
+def test_a_control_token_without_a_name_is_in_no_template(tokenizer):
+    nameless = replace(tokenizer, specials={**tokenizer.specials, "": 0})
+    text = "x<|im_end|>int"
+    assert nameless.encode_template(text) == tokenizer.encode_template(text)
+
+
 def test_a_merge_of_what_is_not_a_token_is_named():
     with pytest.raises(ValueError, match="'in' of merge 'i n' is not a token"):
         vocabularies.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)
