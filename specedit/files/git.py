@@ -258,8 +258,8 @@ def _top(here: Path) -> Path | None:
     place = Path.cwd() if is_named else _nearest(here)  # a GIT_DIR alone makes any folder a top
     if place is None:
         return None
-    code, out = ask(place, "rev-parse", "--show-toplevel", codes=(0, 128))
-    if code or not out.strip():
+    out = ask(place, "rev-parse", "--show-toplevel")[1]
+    if not out.strip():
         return None
     result = Path(_line(out))
     if not is_named and real(result) != place:
