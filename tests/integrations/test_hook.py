@@ -137,6 +137,16 @@ def test_a_staged_file_that_is_gone_from_the_work_tree_is_not_written(hooked):
     )
 
 
+def test_a_link_in_the_place_of_a_staged_file_is_not_followed(hooked):
+    path = hooked.repo.write("a.py", "Old = 0\n")
+    hooked.repo.git("add", "a.py")
+    path.unlink()
+    path.symlink_to(hooked.repo.write("other.txt", "Old = 0\n"))
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "a.py: not rewritten: a link" in out + err
+    assert hooked.repo.read("other.txt") == "Old = 0\n"
+
+
 def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION.replace("*.py", "**"))
     hooked.repo.commit({"pyproject.toml": INSTRUCTION.replace("*.py", "**")})

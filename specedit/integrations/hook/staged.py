@@ -211,6 +211,8 @@ class HookRun:
     def _fix(self, file: _StagedFile) -> tuple[str, bool]:
         """Write the fix, or nothing; what was done, and whether the work tree holds the fix."""
         path = self.root / file.entry.name
+        if path.is_symlink():
+            return "not rewritten: a link is in its place in the work tree", False
         try:
             current = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:
