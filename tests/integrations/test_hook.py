@@ -164,6 +164,16 @@ def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked):
     assert code == 0 and "latin.py: not UTF-8" in text
 
 
+def test_a_filter_that_fails_ends_one_file_and_not_the_run(hooked, tmp_path):
+    hooked.repo.stage({"a.py": "Old = 1\n", "b.py": "Old = 1\n"})
+    hooked.repo.write(".gitattributes", "a.py filter=lacking\n")
+    hooked.repo.write("a.py", "Old = 2\n")
+    (tmp_path / "global").write_text('[filter "lacking"]\nclean = false\nrequired = true\n')
+    hooked.repo.env["GIT_CONFIG_GLOBAL"] = str(tmp_path / "global")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "a.py: git hash-object" in err and "b/b.py" in out
+
+
 def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION, replace=[["x = 2", "x = = 2"]])
     hooked.repo.stage({"a.py": "x = 2\n"})

@@ -24,7 +24,7 @@ from specedit.edit.report import Edit, Finding
 from specedit.edit.request import Request
 from specedit.edit.run import run_edit
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Sink
-from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, RefusedEdit, UsageError
+from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, GitError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.git import check_within
 from specedit.files.journal import home
@@ -95,6 +95,8 @@ class HookRun:
                 done.append(file)
             except FileError as problem:
                 self.sink.note(entry.name, problem.reason)
+            except GitError as problem:
+                self.sink.note(entry.name, problem.message)
             except OSError as problem:
                 self.sink.note(entry.name, problem.strerror or str(problem))
         for file in done:
