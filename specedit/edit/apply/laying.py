@@ -176,13 +176,13 @@ def merged_lines(comparison: Comparison, path: Sequence[AlignedLine]) -> list[st
         if step.kept:
             keep(step.at)
             after_blank = False
+        if step.gone:  # it is between lines that stay
+            continue
         below_remark = n and is_remark(rows[n - 1].text)
         above = [] if below_remark or not step.matched else _remarks(columns, at, step.at)
         at = max(at, step.at)
         following = path[n + 1] if n + 1 < len(path) else None
         ends = following is None or following.kept
-        if step.gone:
-            continue
         if row.part == BLANK and step.matched and step.at < at:
             continue
         new_blank = row.part == BLANK and not step.matched and (step.kept or ends)
