@@ -156,10 +156,13 @@ def _stays(new: str, how: str, old: Definition) -> Ambiguity:
 def _comments_for_code(merge: Merge) -> Iterator[Ambiguity]:
     """The new comments that replace lines of code, where nothing else replaces them. Case: a marker
     in other words."""
-    for _, new, gone in _gaps(merge):
+    said = {n for old in merge.comparison.removed for n in range(old.top, old.last)}
+    for _, a, b, c, d in opcodes(merge.file, merge.new):
+        new = _solid(merge.new[c:d])
+        gone = [n for n in range(a, b) if n not in said and _is_code(merge.file[n])]
         if new and len(gone) > MAX_REPLACED_LINES and not any(map(_is_code, new)):
-            hint = "write `...` in it if the code stays"
-            yield Ambiguity(new[0].strip(), "is a comment in place of this code", _span(gone), hint)
+            hint, span = "write `...` in it if the code stays", ((gone[0] + 1, gone[-1] + 1),)
+            yield Ambiguity(new[0], "is a comment in place of this code", span, hint)
 
 
 def _many_dropped(merge: Merge) -> Iterator[Ambiguity]:
@@ -605,8 +608,8 @@ def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
     return above is not None and not apart and not path[above].matched
 
 
-LINES: tuple[Rule, ...] = (_comments_for_code, _many_dropped, _without_end, _unended)
-DEFINITIONS: tuple[Rule, ...] = (_to_remove, _lost, _doubled)
+LINES: tuple[Rule, ...] = (_many_dropped, _without_end, _unended)
+DEFINITIONS: tuple[Rule, ...] = (_comments_for_code, _to_remove, _lost, _doubled)
 DOUBTS: tuple[Rule, ...] = (
     *(
         _comments_lost,
