@@ -32,7 +32,7 @@ _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])
 _QUOTES = ('"""', "'''")
 _CLOSES = (*_QUOTES, "*/", "-->")
 _EDGES = (*_CLOSES, "/**", "/*", "<!--")
-_NAME = re.compile(r"[\w$.:]*[\w$](?:\(\))?")
+_NAME = re.compile(r"[\w$.:]*[\w$][?!]?(?:\(\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,9 @@ def names_removed(line: str, defined: Set[str]) -> set[str]:
     if not _REMOVES.search(" ".join(verbs)):  # a function may be called `remove`
         return set()
     for word in words:
-        parts = re.split(r"\W+", word.rstrip("()"))
+        parts = re.split(r"[^\w?!]+", word.rstrip("()"))  # a method of Ruby may end so
         whole = ".".join(parts)
+        parts += [part.rstrip("?!") for part in parts]
         names |= {whole} if whole in defined else set(defined).intersection(parts)
     return names - {""}
 
