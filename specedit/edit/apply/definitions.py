@@ -393,7 +393,7 @@ def _pairs(own: Definition, old: Definition) -> list[tuple[str, str]]:
     equal = [
         (line, next(iter(inside[line.strip()])))
         for line in own.body
-        if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6
+        if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6 and line.strip()[0] != "*"
     ]
     deeper = [(a, b) for a, b in equal if margin(a) and margin(b)]
     if any(a == b for a, b in deeper):
@@ -415,7 +415,8 @@ def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[
         if len(found := rows.get(lines[n].strip(), [])) == 1 and weight(lines[n]) >= 0.6
     ]
     margins = Margins(known)
-    literal = any(lines[n] in index.rows(0) and weight(lines[n]) >= 0.6 for n in rest)
+    deep = [lines[n] for n in rest if margin(lines[n]) and weight(lines[n]) >= 0.6]
+    literal = any(line in index.rows(0) for line in deep)
     if known and margins.sure and not literal:
         return [(n, margins.applied(lines[n])) for n in rest]
     return []
