@@ -374,7 +374,7 @@ def _literal(own: Definition, old: Definition | None) -> int | None:
     if old is None or margin(own.head) == margin(old.head):
         return None
     inside = set(old.body)
-    deeper = [line for line in own.body if weight(line) >= 0.6]
+    deeper = [line for line in own.body if weight(line) >= 0.6 and line.strip() != "end"]
     change = Margins([(own.head, old.head)])
     depth = len(margin(old.head))
     if any(len(margin(line)) <= depth for line in deeper):
