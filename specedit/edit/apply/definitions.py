@@ -33,6 +33,8 @@ _GROUPS = {
     "namespace": SPACE,
 }
 _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
+_OBJECT = "Snippet__ = {\n"  # around members of an object
+_OBJECTS = frozenset({"javascript", "typescript", "tsx"})
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala"})
 _OPENING = {"php": "<?php"}
 _OVERLOADS = frozenset({"csharp", "java", "typescript", "tsx", "kotlin", "scala", "cpp"})
@@ -100,6 +102,7 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     opened = opening and any(line.lstrip().startswith(opening) for line in shown.lines)
     heads = [f"{opening}\n"] if opening and not opened else [""]
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
+    heads += [_OBJECT] if language.name in _OBJECTS else []
     fewest, shift = 1 << 30, 0
     found: list[Symbol] = []
     for code in dict.fromkeys((tuple(shown.code(indented)), tuple(shown.balanced()))):
