@@ -52,7 +52,7 @@ class ShownLines:
                 edge = _edge(line.strip())
                 text = edge if line.count(edge) == 1 else ""
                 line = f"{margin(line)}pass" if colons and above.endswith(":") else text
-            above = line.strip() or above
+            above = above if comment_text(line) is not None else line.strip() or above
             result.append(line)
         return result
 
