@@ -354,8 +354,9 @@ def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
     def remarks(lines: Sequence[str]) -> list[str]:
         return [x for x in lines if comment_text(x) is not None or x.strip()[:2] in _IN_COMMENT]
 
-    def balance(lines: Sequence[str]) -> int:
-        return "\n".join(lines).count("/*") - "\n".join(lines).count("*/")
+    def balance(lines: Sequence[str]) -> tuple[int, int]:
+        text = "\n".join(lines)
+        return text.count("/*") - text.count("*/"), text.count("{") - text.count("}")
 
     for _, a, b, c, d in opcodes(merge.file, merge.new):
         lost = remarks(merge.file[a:b])
@@ -363,7 +364,7 @@ def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
             reason, hint = "is not shown, and would go", "show it, or remove it with a diff"
             yield Ambiguity(lost[0].strip(), reason, ((a + 1, b),), hint)
     if balance(merge.file) != balance(merge.new):
-        reason = "a comment would begin or end elsewhere"
+        reason = "a comment or a block would begin or end elsewhere"
         yield Ambiguity(merge.rows[0].text.strip(), reason, hint="show more lines around it")
 
 
