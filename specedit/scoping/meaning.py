@@ -146,7 +146,9 @@ class _Sorting:
         apart = self.rules.methods_apart or (
             self.rules.members_apart and declared.owner is not None
         )
-        return "call" if apart and declared.kind in FUNCTIONS else "value"
+        if not apart or declared.kind not in FUNCTIONS:
+            return "value"
+        return "call" if self.rules.may_override(declared) else "own call"
 
     def _join_import(self, declared: Declared) -> None:
         """An import of what this file itself defines."""
@@ -197,7 +199,7 @@ class _Sorting:
             for above in typing.above(owner) if mine else ():
                 for member in mine:
                     for over in by_owner.get(id(above), []):
-                        if self._overrides(member, over) or above in typing.project.parts(owner):
+                        if self._are_one(member, over, above in typing.project.parts(owner)):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
                 wanted = typing.members(
@@ -211,17 +213,19 @@ class _Sorting:
                     self._join(member, other)
         self._join_implied()
 
-    def _overrides(self, member: Hashable, other: Hashable) -> bool:
-        """Fields hide where methods override; a field never overrides a method."""
+    def _are_one(self, member: Hashable, other: Hashable, is_part: bool) -> bool:
+        """Fields hide where methods override; a field never overrides a method. `is_part`: the
+        other is a member of the same class, in another file."""
+        known = [key for key in (member, other) if isinstance(key, Declared)]
+        apart = self.rules.fields_hide or self.rules.members_apart
+        if apart and len(set(map(self._sort, known))) > 1:
+            return False
+        if is_part:
+            return True
         if isinstance(member, Declared) and isinstance(other, Declared):
             called = {member.kind, other.kind} <= FUNCTIONS
             if called and not self.rules.overrides(member, other, scopes_of(other).text):
                 return False
-        if not (self.rules.fields_hide or self.rules.members_apart):
-            return True
-        known = [key for key in (member, other) if isinstance(key, Declared)]
-        if len(set(map(self._sort, known))) > 1:
-            return False
         return not self.rules.fields_hide or all(key.kind in FUNCTIONS for key in known)
 
     def _join_implied(self) -> None:

@@ -17,6 +17,7 @@ from specedit.syntax.branch import Branch
 ROOTS = ("src/lib.rs", "src/main.rs")
 OWN_CRATES = frozenset({"tests", "examples", "benches", "bin"})  # folders whose files are crates
 WORDS = frozenset({"crate", "self", "super"})
+PLAIN_MACROS = ("vec!", "format!")
 
 Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
 
@@ -38,6 +39,8 @@ class RustModules(HeldRules):
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The module that a path stands for: `crate`, `super::user`, `self`."""
         around = node.parent
+        if node.type == "macro_invocation" and here.scopes.text(node).startswith(PLAIN_MACROS):
+            return here.scopes.plain
         if around is not None and around.type == "token_tree":
             return _in_tokens(project, here, node, around)
         if around is None or "scoped" not in around.type or node.field != "path":
