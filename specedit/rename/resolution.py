@@ -556,7 +556,9 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     behind_dots = all(meaning.is_member for meaning in chosen) and all(
         d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
-    return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
+    if behind_dots and leaf.place not in rules.macro_arguments:
+        return rules.bare_members and typing.enclosing(leaf) is not None
+    return True
 
 
 def _near(resolved: ResolvedName, path: str) -> frozenset[str]:

@@ -177,7 +177,8 @@ class _Sorting:
                             self._join(declaration, other)
             elif declaration.owner is None and not declaration.is_local:
                 for other in typing.project.shared(typing, self.name):
-                    if self._sort(declaration) == self._sort(other):
+                    inside = other.owner is not None and other.scope_kind == "namespace"
+                    if self._sort(declaration) == self._sort(other) and not inside:
                         self._join(declaration, other)
 
     def _join_families(self) -> None:
@@ -222,6 +223,8 @@ class _Sorting:
             return False
         if is_part:
             return True
+        if self.rules.implied:
+            return False  # a method hides that of an embedded type, which calls its own one
         if isinstance(member, Declared) and isinstance(other, Declared):
             called = {member.kind, other.kind} <= FUNCTIONS
             if called and not self.rules.overrides(member, other, scopes_of(other).text):
@@ -232,12 +235,15 @@ class _Sorting:
         """Go: a type with all methods of an interface implements it without a declaration."""
         asked = [each for each in self.declared if each.node.type in self.rules.implied]
         methods = [each for each in self.declared if each.kind == "method"] if asked else []
-        members = {id(each): self._all_members(each.owner) for each in (*asked, *methods)}
-        for interface in asked:
-            wanted, _ = members[id(interface)]
-            for method in (*methods, *asked):
-                own, is_known = members[id(method)]
-                if wanted <= own or not is_known:
+        wanted = [(each, self._all_members(each.owner)[0]) for each in asked]
+        owners = ((here, up) for here in self.typings if asked for up in here.scopes.owners)
+        embedding = [(up, here.above(up)) for here, up in owners if self.name not in up.members]
+        for method in (*methods, *asked):
+            own, is_known = self._all_members(method.owner)
+            holders = [up for up, above in embedding if method.owner in above]
+            offered = [own, *(self._all_members(up)[0] for up in holders)]
+            for interface, names in wanted:
+                if not is_known or any(names <= each for each in offered):
                     self._join(method, interface)
 
     def _all_members(self, owner: Owner | None) -> tuple[set[str], bool]:

@@ -49,12 +49,13 @@ class RustModules(HeldRules):
         first = path[0]
         if first not in WORDS:
             declared = here.lookup(first, node, "type") or _prelude(project, here, first)
+            is_module = declared is not None and declared.node.type == "mod_item"
             if declared is not None and declared.node.type == "extern_crate_declaration":
                 named, home = declared.node.part("name"), project.at(declared.home) or here
                 first = path[0] = home.scopes.text(named) if named is not None else first
-            elif declared is not None or len(path) > 1:
+            elif not is_module and (declared is not None or len(path) > 1):
                 return None
-            if _crates(project).get(first) is None:
+            if not is_module and _crates(project).get(first) is None:
                 return None
         result = _module(project, around_of(project, here, node), path)
         return _owner(project, result) if result is not None else None
