@@ -243,7 +243,8 @@ class _Sorting:
             holders = [up for up, above in embedding if method.owner in above]
             offered = [own, *(self._all_members(up)[0] for up in holders)]
             for interface, names in wanted:
-                if not is_known or any(names <= each for each in offered):
+                enough = not is_known or any(names <= each for each in offered)
+                if enough and self.rules.overrides(method, interface, scopes_of(method).text):
                     self._join(method, interface)
 
     def _all_members(self, owner: Owner | None) -> tuple[set[str], bool]:

@@ -11,7 +11,7 @@ from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import FOREIGN, UNKNOWN, Uses
+from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -41,7 +41,8 @@ class C(Rules):
         seen = _included(project, own)
         found = False
         for path in seen:
-            for declared in project.top_level(path, name):
+            known = project.top_level(path, name)
+            for declared in sorted(known, key=lambda each: each.scope_kind == "namespace"):
                 found = True
                 yield declared
         if own.endswith(HEADERS) and not found:
@@ -68,14 +69,13 @@ class C(Rules):
         project = typing.project
         for path in project.matching("##", SOURCES):
             for listed, body in MACRO.findall(project.text(path) or ""):
-                words = {word: r"(\w+)" for word in re.findall(r"\w+", listed)}
+                words = dict.fromkeys(re.findall(r"\w+", listed), r"(\w+)")
                 for pasted in PASTED.findall(body):
                     parts = re.split(r"\s*##\s*", pasted)
                     made = "".join(words.get(part, part) for part in parts)
                     match = re.fullmatch(made, declared.name) if set(parts) - set(words) else None
-                    if match and all(
-                        project.matching(rf"\(.*\b{word}\b", SOURCES) for word in match.groups()
-                    ):
+                    given = [rf"\(.*\b{word}\b" for word in match.groups()] if match else ["$^"]
+                    if all(project.matching(word, SOURCES) for word in given):
                         return f"a macro of {path} that makes it with `##`", True
         return super().required_by(typing, declared)
 
@@ -83,7 +83,7 @@ class C(Rules):
         if leaf.place != "field_designator." or leaf.parent is None:
             return super().means(uses, leaf)
         key = uses.member(_designated(uses.typing, leaf.parent))
-        return [key if isinstance(key, Declared) or key[0] == FOREIGN else (UNKNOWN, "")]
+        return [(UNKNOWN, "") if isinstance(key, tuple) and key[0] == "implicit" else key]
 
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
         """A row of a `PyMethodDef` table of a module for Python."""

@@ -38,6 +38,8 @@ class Cpp(c.C):
         return (path[-1], only) if path else None
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        if node.parent is not None and node.parent.type == "friend_declaration":
+            return False  # no member
         if node.type != "function_definition" and _has_path(leaf, node):
             return False  # `int A::s = 1` defines what the class declares
         if leaf.place == "qualified_identifier.name":
@@ -83,15 +85,21 @@ class Cpp(c.C):
             return [key]
         return super().means(uses, leaf)
 
+    def takes_element(self, looped: Declared) -> bool:
+        return looped.leaf.place != "structured_binding_declarator."
+
     def receiver(self, leaf: Branch) -> Branch | None:
-        """`a` of `a::b::c` for `b`, too."""
+        """`a` of `a::b::c` for `b`, too, and of `a.b<c>()`."""
         holder = leaf.parent
+        while holder is not None and holder.type in _TEMPLATES:
+            leaf, holder = holder, holder.parent
         if holder is not None and leaf.place == "qualified_identifier.scope":
             inner = holder.parent if holder.place == "qualified_identifier.name" else None
             return inner.part("scope") if inner is not None else None
         return super().receiver(leaf)
 
 
+_TEMPLATES = places("template_method template_function template_type dependent_name")
 _WRAPS = ("function_declarator", "qualified_identifier")  # in `int& A::f()`, which has no field
 
 
@@ -132,13 +140,14 @@ patterns: reference_declarator. structured_binding_declarator. variadic_declarat
   qualified_identifier.name
 members:
   qualified_identifier.name qualified_identifier.scope: scope
-  template_method.name: <
+  template_method.name template_function.name template_type.name: argument
 keys: field_initializer.: constructor
 calls: new_expression: type
 type_names: namespace_identifier
 own_names: destructor_name.
 bases: base_class_clause
 builds: new_expression
+loops: for_range_loop
 carries_up: reference_declarator
 declarators: reference_declarator
 aliases: alias_declaration

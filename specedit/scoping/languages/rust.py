@@ -167,10 +167,6 @@ class Rust(RustModules):
         if parent.type == "token_tree":
             return [in_macro(uses, leaf)]
         path = uses.typing.rules.receiver(leaf) if "scoped" in parent.type else None
-        given = first_of(path) if path is not None and path.type == "bracketed_type" else None
-        trait = given.part("alias") if given is not None else None
-        if trait is not None:  # `<T as Trait>::name`
-            return [uses.member(uses.typing.named_type(trait))]
         if path is not None and path.type in ("crate", "self", "super"):
             return [uses.member(uses.typing.type_of(path))]
         if path is not None and _is_of_other_crate(uses, path):
