@@ -65,18 +65,10 @@ class C(Rules):
                     yield declared
 
     def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
-        """Macros that make the name of their arguments: `#define CALL(x) on_##x()`."""
-        project = typing.project
-        for path in project.matching("##", SOURCES):
-            for listed, body in MACRO.findall(project.text(path) or ""):
-                words = dict.fromkeys(re.findall(r"\w+", listed), r"(\w+)")
-                for pasted in PASTED.findall(body):
-                    parts = re.split(r"\s*##\s*", pasted)
-                    made = "".join(words.get(part, part) for part in parts)
-                    match = re.fullmatch(made, declared.name) if set(parts) - set(words) else None
-                    given = [rf"\(.*\b{word}\b" for word in match.groups()] if match else ["$^"]
-                    if all(project.matching(word, SOURCES) for word in given):
-                        return f"a macro of {path} that makes it with `##`", True
+        project, name = typing.project, declared.name
+        path = project.remembered(("pasted", name), lambda: _pasting(project, name))
+        if path is not None:
+            return f"a macro of {path} that makes it with `##`", True
         return super().required_by(typing, declared)
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
@@ -183,6 +175,21 @@ MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)((?:\\\r?\n|[^\n])*
 PASTED = re.compile(r"\w+(?:\s*##\s*\w+)+")
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", *HEADERS)
+
+
+def _pasting(project: Project, name: str) -> str | None:
+    """The file of a macro that makes a name of its arguments: `#define CALL(x) on_##x()`."""
+    for path in project.matching("##", SOURCES):
+        for listed, body in MACRO.findall(project.text(path) or ""):
+            words = dict.fromkeys(re.findall(r"\w+", listed), r"(\w+)")
+            for pasted in PASTED.findall(body):
+                parts = re.split(r"\s*##\s*", pasted)
+                made = "".join(words.get(part, part) for part in parts)
+                match = re.fullmatch(made, name) if set(parts) - set(words) else None
+                given = [rf"\(.*\b{word}\b" for word in match.groups()] if match else ["(?!)"]
+                if all(project.matching(word, SOURCES) for word in given):
+                    return path
+    return None
 
 
 def _included(project: Project, path: str) -> list[str]:
