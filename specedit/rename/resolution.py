@@ -199,7 +199,7 @@ def resolve_name(
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
-        resolved.chosen = _members_of(ours, owner)
+        resolved.chosen = _members_of(ours, owner, resolved.rules)
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
         visible = [each for each in visible if not _is_literal(resolved, each)] or visible
@@ -246,7 +246,7 @@ def resolve_alone(
             text = f"line {line}: `{old}` means {len(here)} things there; the first was renamed"
             resolved.doubt(path, f"{text}: {describe(here[0])}", (line,))
     elif owner:
-        resolved.chosen = _members_of(every, owner)
+        resolved.chosen = _members_of(every, owner, resolved.rules)
         if not resolved.chosen:
             holders = sorted({up.name for each in every for up in each.owners} - {""})
             hint = f"It is a member of {', '.join(holders)}." if holders else ""
@@ -326,13 +326,17 @@ def _candidates(typings: Mapping[str, Typing], name: str) -> ResolvedName:
     return ResolvedName(typings, own or result)
 
 
-def _members_of(meanings: Iterable[Meaning], owner: str) -> list[Meaning]:
-    """Of these, the members of a class or a module of this name."""
-    return [
+def _members_of(meanings: Iterable[Meaning], owner: str, rules: Rules) -> list[Meaning]:
+    """Of these, the members of a class or a module of this name; its own methods before those
+    of its traits (Rust)."""
+    found = [
         each
         for each in meanings
         if any(owner in (up.name, PurePath(up.name).stem) for up in each.owners)
     ]
+    methods = [x for x in found if x.declared and all(d.kind in FUNCTIONS for d in x.declared)]
+    own = [x for x in methods if not any(map(rules.may_override, x.declared))]
+    return [each for each in found if each not in methods or each in own or not own]
 
 
 def choose_locals(resolved: ResolvedName) -> None:
@@ -552,7 +556,9 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     behind_dots = all(meaning.is_member for meaning in chosen) and all(
         d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
-    return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
+    if behind_dots and leaf.place not in rules.macro_arguments:
+        return rules.bare_members and typing.enclosing(leaf) is not None
+    return True
 
 
 def _near(resolved: ResolvedName, path: str) -> frozenset[str]:

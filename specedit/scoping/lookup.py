@@ -176,6 +176,7 @@ class Lookup:
                 if self.rules.members_apart and called is not None:
                     apart = [x for x in result if (x.kind in FUNCTIONS) == called]
                     result = apart or ([] if self.rules.methods_apart else result)
+                    result = [x for x in result if not self.rules.may_override(x)] or result
                 if result:
                     return result
         return []

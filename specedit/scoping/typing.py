@@ -65,7 +65,8 @@ class Typing(Lookup):
         inner = typed.first(*self.rules.arguments) or last_of(typed)
         if inner is not None and inner.type in self.rules.arguments:
             return last_of(inner)
-        return None
+        generic = inner is not None and inner.first(*self.rules.arguments) is not None
+        return self.element(inner) if generic else None  # C++: `std::vector<A>`
 
     def type_written(self, node: Branch | None, deep: int = 0) -> Branch | None:
         """The type expression that a variable or a member was declared with, or is made of."""

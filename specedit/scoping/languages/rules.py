@@ -45,6 +45,7 @@ class Tables:
     members: Mapping[str, str] = field(default_factory=_empty)  # place -> field of the receiver
     value_members: frozenset[str] = NONE  # of these, what never names a thing of a module
     keys: Mapping[str, str] = field(default_factory=_empty)  # place -> "argument" | any other use
+    macro_arguments: frozenset[str] = NONE  # places where a macro may be given a member's name
     calls: Mapping[str, str] = field(default_factory=_empty)  # call -> field of the callee
     type_names: frozenset[str] = NONE  # leaves that always name a type
     type_places: frozenset[str] = NONE  # places where a plain identifier names a type
