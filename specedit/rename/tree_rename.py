@@ -198,6 +198,11 @@ def rename_tree(
                 left[path] = tuple(_why_unread(project, path, name, hints))
     if not files and strict:
         refuse_nothing(project, owner, name, every)
+    for path, finding in _accessed(project, every):
+        if path in files:
+            files[path] = replace(files[path], undecided=(*files[path].undecided, finding))
+        else:
+            left[path] = (finding, *left.get(path, ()))
     for resolved in every:
         for path, collision in taken_elsewhere(project, resolved, new):
             if path in files:
@@ -264,6 +269,23 @@ def _otherwise(project: Project, paths: Sequence[str], name: str) -> Iterator[st
         other = rules.other_spelling(name) if rules is not None else name
         if other != name:
             yield from project.matching(rf"\b{re.escape(other)}\b", (end,))
+
+
+def _accessed(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, Finding]]:
+    """The uses of what is renamed under a name that is made of its own: `x.getTotal()`."""
+    declared = [(x.rules.accessors(each), each) for x in every for each in x.chosen_declarations()]
+    for (words, ends), each in declared:
+        paths = project.matching(rf"\b(?:{'|'.join(words)})\b", ends) if words else ()
+        for path, typing in ((path, project.typing(path)) for path in paths):
+            for leaf, word in typing.scopes.leaves if typing is not None else ():
+                receiver = typing.rules.receiver(leaf) if typing and word in words else None
+                known = typing.type_of(receiver) if typing and receiver is not None else ()
+                if typing is None or receiver is None or typing.members(known or (), word):
+                    continue
+                if known is None or any(each.owner in (x, *typing.above(x)) for x in known):
+                    spot = spot_at(typing.scopes.data, leaf.start, leaf.line)
+                    text = f"`{word}` on line {leaf.line}: not renamed, it may mean `{each.name}`"
+                    yield path, Finding("undecided", text, (spot,))
 
 
 def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> bool:

@@ -438,6 +438,8 @@ class Typing(Lookup):
             return self.named_type(first_of(listed), deep + 1) if listed is not None else None
         if callee.parent is node and callee.place in self.rules.members:
             receiver = self.rules.receiver(callee)
+            if receiver is not None and self.scopes.label(callee) in self.rules.makers:
+                return self.type_of(receiver, deep + 1)
             if receiver is not None:
                 return self._type_of_member(callee, deep)
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from specedit.scoping.languages.rules import Rules, Text, tables
+from specedit.scoping.languages.rules import Rules, Text, places, tables
 from specedit.scoping.scope import Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
-from specedit.scoping.uses import Uses
+from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
@@ -24,7 +24,12 @@ class Ruby(Rules):
             return [uses.member_here(leaf)]
         if uses.name[0] == "$":
             return [uses.bare(leaf, "value")]
-        return None
+        call = leaf.at("^ ^") if leaf.place == "argument_list." else None
+        receiver = call.part("receiver") if call is not None else None
+        if call is None or receiver is None:
+            return [(UNKNOWN, "")] if leaf.place == "block_argument." else None  # `map(&:total)`
+        by_name = uses.scopes.text(call.part("method") or call) in BY_NAME
+        return [uses.member(uses.typing.type_of(receiver), called=True)] if by_name else None
 
     def rewrite(
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
@@ -33,6 +38,7 @@ class Ruby(Rules):
         return Rewrite(start, leaf.end, old, new)
 
 
+BY_NAME = places("send public_send __send__ try method public_method respond_to? instance_method")
 TABLES = """
 names: identifier constant instance_variable class_variable global_variable simple_symbol
   hash_key_symbol bare_symbol
@@ -49,9 +55,12 @@ declares:
   splat_parameter.name keyword_parameter.name hash_splat_parameter.name: parameter here
   block_parameter.name destructured_parameter.: parameter here
 patterns: left_assignment_list. rest_assignment. destructured_left_assignment.
-members: call.method: receiver
+members:
+  call.method: receiver
+  scope_resolution.name: scope
 keys: pair.key: argument
 calls: call: method
+makers: initialize new
 bases: superclass
 self_words: self
 strings: string heredoc_body
