@@ -9,6 +9,7 @@ first question is asked (0.1 s). Where a file's work tree begins is found withou
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -160,11 +161,11 @@ def ask(
 
 
 def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
-    try:
-        from git.cmd import Git
-    except ImportError as error:  # GitPython looks for git when it is imported
-        why = f"git cannot be used: {str(error).strip().splitlines()[0]}"
-        raise GitError(why, hint="Install git, or name files.") from None
+    if shutil.which("git") is None:  # GitPython says so once only, when it is imported
+        why = "git cannot be used: it is not installed"
+        raise GitError(why, hint="Install git, or name files.")
+    from git.cmd import Git
+
     with tempfile.TemporaryFile() as file:
         file.write(stdin)
         file.seek(0)

@@ -93,6 +93,15 @@ def test_only_staged_content_counts(hooked):
     assert hooked.repo.read("a.py") == "x = 2\nOld = 3\n"
 
 
+@pytest.mark.parametrize("name", ["new.py", "no_such.py", "folder"])
+def test_a_named_file_that_git_does_not_have_is_an_error(hooked, name):
+    hooked.repo.write("new.py", "Old = 3\n")
+    hooked.repo.write("folder/a.py", "Old = 3\n")
+    hooked.repo.git("add", "folder")
+    code, out, err = hooked.specedit("hook", "run", "folder/a.py", name)
+    assert (code, out) == (2, "") and f"{name} is not a file in git's index" in err
+
+
 LINES = "".join(f"x{n} = {n}\n" for n in range(12))
 
 

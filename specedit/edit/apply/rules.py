@@ -323,6 +323,10 @@ def _floating(merge: Merge) -> Iterator[Ambiguity]:
             and (n in own or any(rows[k].owner != rows[n].owner for k in own))
             for n in part
         )
+        lines = [n for n in own if rows[n].part == LINE and rows[n].text.strip()]
+        known = [n for n in lines if merge.path[n].matched]
+        if len(lines) == len(own) and known and not any(map(merge.equal, known)):
+            anchored = known == lines  # each is in place of a line
         if own and not anchored:
             reason = "shows no line of the file beside it, so nothing says where it belongs"
             yield Ambiguity(rows[own[0]].text.strip(), reason, hint="show the line above it")
