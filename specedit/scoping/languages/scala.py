@@ -16,8 +16,8 @@ from specedit.syntax.branch import Branch
 
 class Scala(PackageRules):
     def label(self, leaf: Branch, text: Text) -> str:
-        """A name in backquotes is the same name."""
-        return text(leaf).strip("`")
+        """A name in backquotes is the same name; `x_=` is called by an assignment to `x`."""
+        return text(leaf).strip("`").removesuffix("_=")
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
         """`new Run { … }` is a Run."""
@@ -77,6 +77,8 @@ class Scala(PackageRules):
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         """A name in backquotes stays in them: in a pattern they say that it is compared with."""
+        if text(leaf).endswith("_="):
+            return Rewrite(leaf.start, leaf.end, f"{old}_=", f"{new}_=")
         if not text(leaf).startswith("`"):
             return None
         return Rewrite(leaf.start, leaf.end, f"`{old}`", f"`{new}`")
