@@ -275,14 +275,22 @@ def _accessed(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple
     """The uses of what is renamed under a name that is made of its own: `x.getTotal()`."""
     declared = [(x.rules.accessors(each), each) for x in every for each in x.chosen_declarations()]
     for (words, ends), each in declared:
-        paths = project.matching(rf"\b(?:{'|'.join(words)})\b", ends) if words else ()
+        paths = project.matching(rf"(?:{'|'.join(words)})\b", ends) if words else ()
         for path, typing in ((path, project.typing(path)) for path in paths):
             for leaf, word in typing.scopes.leaves if typing is not None else ():
-                receiver = typing.rules.receiver(leaf) if typing and word in words else None
-                known = typing.type_of(receiver) if typing and receiver is not None else ()
-                if typing is None or receiver is None or typing.members(known or (), word):
+                if typing is None or word not in words:
                     continue
-                if known is None or any(each.owner in (x, *typing.above(x)) for x in known):
+                receiver, here = typing.rules.receiver(leaf), typing.enclosing(leaf)
+                known = typing.type_of(receiver) if receiver else (here,) if here else ()
+                if typing.members(known or (), word):
+                    continue
+                above = [up for x in known or () for up in (x, *typing.above(x))]
+                bases = [base for up in above for base in up.bases]  # also what is not found
+                if (
+                    known is None
+                    or each.owner in above
+                    or (each.owner and each.owner.name in bases)
+                ):
                     spot = spot_at(typing.scopes.data, leaf.start, leaf.line)
                     text = f"`{word}` on line {leaf.line}: not renamed, it may mean `{each.name}`"
                     yield path, Finding("undecided", text, (spot,))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 
 from specedit.scoping.languages.rules import Rules, Text, places, tables
-from specedit.scoping.scope import Meaning, Rewrite
+from specedit.scoping.scope import Declared, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
@@ -13,14 +14,24 @@ from specedit.syntax.branch import Branch
 
 class Ruby(Rules):
     def label(self, leaf: Branch, text: Text) -> str:
-        return text(leaf)[1:] if leaf.type == "simple_symbol" else text(leaf)
+        """A symbol's name, and that of a variable which `attr_reader` reads: `x` for `@x`."""
+        name, around = text(leaf), leaf.around("class")
+        body = around.part("body") if around and leaf.type == "instance_variable" else None
+        calls = (text(x) for x in body.named_children() if x.type == "call") if body else ()
+        read = (re.match(rf"attr_\w+\b.*:{name[1:]}\b", call, re.DOTALL) for call in calls)
+        return name[1:] if leaf.type == "simple_symbol" or any(read) else name
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        if node.type == "argument_list":
+            call = node.parent.part("method") if node.parent is not None else None
+            named = leaf.type == "simple_symbol" and call is not None
+            return named and scopes.text(call).startswith("attr_")
         assigned = node.type in ("assignment", "operator_assignment")
-        return name[0] != "@" and (name[0] != "$" or not assigned)  # an instance's, or global
+        of_instance = leaf.type == "instance_variable" or name[0] == "@"
+        return not of_instance and (name[0] != "$" or not assigned)  # or it is global
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        if uses.name[0] == "@":
+        if uses.name[0] == "@" or leaf.type == "instance_variable":
             return [uses.member_here(leaf)]
         if uses.name[0] == "$":
             return [uses.bare(leaf, "value")]
@@ -31,10 +42,14 @@ class Ruby(Rules):
         by_name = uses.scopes.text(call.part("method") or call) in BY_NAME
         return [uses.member(uses.typing.type_of(receiver), called=True)] if by_name else None
 
+    def accessors(self, declared: Declared) -> tuple[list[str], tuple[str, ...]]:
+        return ["@" + declared.name] if declared.node.type == "argument_list" else [], (".rb",)
+
     def rewrite(
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
-        start = leaf.start + (leaf.type == "simple_symbol")
+        named = leaf.type == "instance_variable" and old[0] != "@"
+        start = leaf.start + (named or leaf.type == "simple_symbol")
         return Rewrite(start, leaf.end, old, new)
 
 
@@ -48,7 +63,7 @@ scopes:
   block do_block: block
 declares:
   class.name module.name: class outer
-  method.name singleton_method.name: method class
+  method.name singleton_method.name argument_list.: method class
   assignment.left left_assignment_list. operator_assignment.left exception_variable.: local function
   for.pattern: local function
   method_parameters. lambda_parameters. block_parameters. optional_parameter.name: parameter here
