@@ -28,6 +28,7 @@ class Lookup:
         scope: Scope | None = self.scopes.scope_of(at)
         inner = True  # no function (Python: nothing) between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
+        called = {"call": True, "value": False}.get(hint)
         steps = 0
         while scope is not None:
             steps += 1 + len(scope.opens)
@@ -43,7 +44,7 @@ class Lookup:
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                results += self._meant(self.members((owner,), name), hint, before)
+                results += self._meant(self.members((owner,), name, called), hint, before)
             for opened, only in scope.opens:
                 shown = self.members((opened,), name) if only in ("", name) else []
                 results += self._meant(shown, hint, before)

@@ -63,7 +63,7 @@ class Kotlin(PackageRules):
 
     def names_argument(self, leaf: Branch) -> bool:
         holder = leaf.parent  # `f(x)` is positional, `f(x = 1)` names the parameter
-        return holder is not None and (holder.children[0] is not leaf or len(holder.children) > 1)
+        return holder is not None and holder.children[0] is leaf and len(holder.children) > 1
 
 
 def _extended(declared: Declared) -> Branch | None:
