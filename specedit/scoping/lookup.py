@@ -169,17 +169,18 @@ class Lookup:
         self, owners: Iterable[Owner], name: str, called: bool | None = None
     ) -> list[Declared]:
         """The members called `name` of these owners, or of the nearest base that has one."""
+        other: list[Declared] = []  # what is of the other sort, where nothing is of this one
         for owner in owners:
             for up in (owner, *self.above(owner)):
                 result = up.members.get(name, [])
                 if not result:
                     result = self.project.declared_elsewhere(up, name)
                 if self.rules.members_apart and called is not None:
-                    apart = [x for x in result if (x.kind in FUNCTIONS) == called]
-                    result = apart or ([] if self.rules.methods_apart else result)
+                    other = other or ([] if self.rules.methods_apart else result)
+                    result = [x for x in result if (x.kind in FUNCTIONS) == called]
                 if result:
                     return result
-        return []
+        return other
 
 
 def _end_of_head(function: Scope, at: Branch) -> int | None:

@@ -398,7 +398,8 @@ class Typing(Lookup):
         name = self.scopes.label(leaf)
         foreign = all(owner.module is not None for owner in owners)
         near = (leaf, *list(leaf.up())[:2])
-        if foreign and any(node.first(*self.rules.arguments) is not None for node in near):
+        gives = name in self.rules.callbacks or name in self.rules.held  # `orders.Select(…)`
+        if foreign and (gives or any(node.first(*self.rules.arguments) for node in near)):
             return None  # `Assert.IsType<Order>(x)` may give an Order
         if owners and foreign:
             theirs = self._is_closed(owners[0].module or "")

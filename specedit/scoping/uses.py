@@ -80,7 +80,7 @@ class Uses:
         rules, parent = self.rules, leaf.parent
         if leaf.type in rules.type_names or rules.is_type(leaf):
             return "type"
-        called = parent is not None and rules.calls.get(parent.type) == leaf.field
+        called = parent is not None and rules.calls.get(parent.type, "?").strip("<") == leaf.field
         return "call" if called else "value"
 
     def function(self, leaf: Branch) -> Branch:
