@@ -17,15 +17,16 @@ class Ruby(Rules):
         """A symbol's name, and that of a variable which `attr_reader` reads: `x` for `@x`."""
         name, around = text(leaf), leaf.around("class")
         body = around.part("body") if around and leaf.type == "instance_variable" else None
-        calls = (text(x) for x in body.named_children() if x.type == "call") if body else ()
-        read = (re.match(rf"attr_\w+\b.*:{name[1:]}\b", call, re.DOTALL) for call in calls)
+        calls = [x for x in body.named_children() if x.type == "call"] if body else []
+        attributes = (x for x in calls if text(x.part("method") or x).startswith("attr_"))
+        read = (re.search(rf":{name[1:]}\b", text(call)) for call in attributes)
         return name[1:] if leaf.type == "simple_symbol" or any(read) else name
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
         if node.type == "argument_list":
-            call = node.parent.part("method") if node.parent is not None else None
-            named = leaf.type == "simple_symbol" and call is not None
-            return named and scopes.text(call).startswith("attr_")
+            method = node.at("^ method")
+            is_attribute = method is not None and scopes.text(method).startswith("attr_")
+            return is_attribute and leaf.type == "simple_symbol"
         assigned = node.type in ("assignment", "operator_assignment")
         of_instance = leaf.type == "instance_variable" or name[0] == "@"
         return not of_instance and (name[0] != "$" or not assigned)  # or it is global
