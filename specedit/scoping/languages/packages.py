@@ -12,7 +12,9 @@ from specedit.scoping.typing import Typing
 
 PACKAGE = re.compile(r"^\s*(?:package|namespace)\s+([\w.\\]+)", re.MULTILINE)
 STAR = re.compile(r"^\s*import\s+([\w.]+)\.[*_](?!\w)", re.MULTILINE)
-WORDS = "class|interface|object|trait|enum|fun|def|val|var|type|typealias|function|const"
+HEAD = re.compile(  # of a declaration
+    r"\b(?:class|interface|object|trait|enum|fun|def|val|var|type|typealias|function|const)\b[^\n(={]*"
+)
 
 
 class PackageRules(Rules):
@@ -34,8 +36,18 @@ def _package(text: str) -> str:
 
 
 def _declared(project: Project, here: Typing, package: str, name: str) -> Iterator[Declared]:
-    pattern = rf"\b(?:{WORDS})\b[^\n(={{]*\b{re.escape(name)}\b"
-    for path in project.matching(pattern, here.scopes.language.extensions):
-        if _package(project.text(path) or "") == package:
-            found = project.top_level(path, name)
-            yield from (declared for declared in found if declared.kind != "import")
+    ends = here.scopes.language.extensions
+
+    def read() -> dict[tuple[str, str], set[str]]:
+        results: dict[tuple[str, str], set[str]] = {}
+        for path in (path for path in project.paths if path.endswith(ends)):
+            text = project.text(path) or ""
+            own = _package(text)
+            for word in re.findall(r"\w+", " ".join(HEAD.findall(text))):
+                results.setdefault((own, word), set()).add(path)
+        return results
+
+    heads = project.remembered(("declared in packages", ends), read)
+    for path in sorted(heads.get((package, name), ())):
+        found = project.top_level(path, name)
+        yield from (declared for declared in found if declared.kind != "import")
