@@ -304,8 +304,10 @@ def _is_clear(resolved: ResolvedName, main: Meaning, use: Meaning, leaf: Branch)
     if use.kind == MODULE:  # given out under its own name
         above = (up for each in main.declared for up in each.leaf.up())
         return any(up.type in rules.exports for up in above)
-    if use.kind in (UNKNOWN, "implicit"):
-        return main.is_member or (use.kind == "implicit" and main.kind == "class")
+    if use.kind == UNKNOWN:
+        return main.is_member and can_mean(typing, leaf, [main])
+    if use.kind == "implicit":
+        return main.is_member or main.kind == "class"
     if use.kind != FREE:
         return False
     if rules.methods_apart and main.kind in {"local", "field", "value", *FUNCTIONS}:

@@ -399,7 +399,8 @@ class Typing(Lookup):
         name = self.scopes.label(leaf)
         foreign = all(owner.module is not None for owner in owners)
         near = (leaf, *list(leaf.up())[:2])
-        if foreign and any(node.first(*self.rules.arguments) is not None for node in near):
+        gives = name in self.rules.callbacks or name in self.rules.held  # `orders.Select(…)`
+        if foreign and (gives or any(node.first(*self.rules.arguments) for node in near)):
             return None  # `Assert.IsType<Order>(x)` may give an Order
         if owners and foreign:
             theirs = self._is_closed(owners[0].module or "")
@@ -439,6 +440,8 @@ class Typing(Lookup):
             return self.named_type(first_of(listed), deep + 1) if listed is not None else None
         if callee.parent is node and callee.place in self.rules.members:
             receiver = self.rules.receiver(callee)
+            if receiver is not None and self.scopes.label(callee) in self.rules.makers:
+                return self.type_of(receiver, deep + 1)
             if receiver is not None:
                 return self._type_of_member(callee, deep)
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))

@@ -80,7 +80,7 @@ class Uses:
         rules, parent = self.rules, leaf.parent
         if leaf.type in rules.type_names or rules.is_type(leaf):
             return "type"
-        called = parent is not None and rules.calls.get(parent.type) == leaf.field
+        called = parent is not None and rules.calls.get(parent.type, "?").strip("<") == leaf.field
         return "call" if called else "value"
 
     def function(self, leaf: Branch) -> Branch:
@@ -166,6 +166,8 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
     if receiver is not None and typing.type_of(receiver) is None:
         return UNKNOWN_CALL
     called = typing.called(leaf)
+    if called is None and receiver is not None and name in typing.rules.makers:  # `Cart.new(x: 1)`
+        called = typing.resolved(typing.lookup(typing.scopes.label(receiver), receiver, "type"))
     if called is None:
         own = receiver is not None or name in BUILTINS.get(typing.scopes.language.name, ())
         return OTHER_CALL if own else UNKNOWN_CALL

@@ -21,6 +21,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
     "of_many",
     "held",
     "callbacks",
+    "makers",
     "awaited",
     "super_words",
     "self_types",

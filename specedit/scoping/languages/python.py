@@ -42,13 +42,6 @@ class Python(PythonModules):
             outer = outer.parent
         return outer
 
-    def constructs(self, parameter: Declared, owner: Owner) -> bool:
-        return parameter.scope is not None and any(
-            declared.node is parameter.scope.node
-            for name in ("__init__", "__new__")
-            for declared in owner.members.get(name, ())
-        )
-
     def moved_imports(
         self, project: Project, here: Typing, moved: Mapping[str, str]
     ) -> Iterator[Rewrite]:
@@ -290,6 +283,7 @@ plain: concatenated_string dictionary dictionary_comprehension float integer lis
   set set_comprehension string tuple
 builtins: bool bytes dict float frozenset int list object set str tuple
 strings: string
+makers: __init__ __new__
 flags: quotes_types reads_class gives_instance
 """
 RULES = Python(keywords=frozenset(kwlist), **tables(TABLES))

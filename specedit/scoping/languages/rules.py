@@ -70,6 +70,7 @@ class Tables:
     own_this: frozenset[str] = NONE  # functions that are called on the nameless one around them
     holders: frozenset[str] = NONE  # expressions that are a name and a sign
     open_types: frozenset[str] = NONE  # classes whose members are visible inside without a receiver
+    makers: frozenset[str] = NONE  # methods that are given what the class's own call is
     constants: frozenset[str] = NONE  # members that are of their own class (an enum's)
     self_words: frozenset[str] = frozenset({"this"})  # words that mean the instance
     receivers: frozenset[str] = NONE  # of these, words that stand for a parameter (Rust)
@@ -219,6 +220,10 @@ class Rules(Tables):
         """The spellings that mean a name in files; the name itself where there is no other."""
         return name
 
+    def accessors(self, declared: Declared) -> tuple[list[str], tuple[str, ...]]:
+        """Other names that mean a declaration, and the endings of the files where they may."""
+        return [], ()
+
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         """Whether a sign tells a place from every word of the language."""
         return False
@@ -292,7 +297,8 @@ class Rules(Tables):
         """Whether a parameter of a class's method is given where the class is called."""
         function = parameter.scope.node if parameter.scope is not None else None
         name = function.part("name") if function is not None else None
-        return name is not None and name.place in self.own_names
+        made = (each.node for name in self.makers for each in owner.members.get(name, ()))
+        return any(node is function for node in made) or (name and name.place) in self.own_names
 
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Whether a method overrides its class's base's. `text`: of the other's file."""
