@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from keyword import kwlist
 
 from specedit.scoping.languages.python_modules import PythonImports, PythonModules, twin_of
+from specedit.scoping.languages.python_strings import PythonStrings
 from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.project import Project, folders_up
 from specedit.scoping.scope import Declared, Known, Owner, Rewrite, Scope
@@ -17,7 +18,7 @@ from specedit.scoping.uses import MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
-class Python(PythonModules):
+class Python(PythonModules, PythonStrings):
     def names_in(self, node: Branch, text: Text) -> Iterable[tuple[Branch, str]]:
         """Names that stand in quotes: `__all__`, and annotations."""
         return _quoted_names(node, text) if node.type == "string_content" else ()

@@ -366,12 +366,11 @@ class Rules(Tables):
         """The meaning of each part of a dotted path in a string of a folder, with its number."""
         yield from ()
 
-    def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
-        """The object whose member a string names: `getattr(x, "name")`."""
-        return None
-
-    def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
-        """The class whose members a list of strings names, where a string is in one."""
+    def read_by_name(
+        self, typing: Typing, node: Branch, name: str, meanings: Sequence[Meaning]
+    ) -> tuple[Owner, ...] | None:
+        """The classes whose member a string, or a key, names: `getattr(x, "name")`. Empty where it
+        may name one of the meanings; None where it is a text like any other."""
         return None
 
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
