@@ -77,6 +77,7 @@ class Tables:
     # types of expressions
     gives_plain: frozenset[str] = NONE  # functions that give things of the language's own classes
     closed_modules: frozenset[str] = NONE  # whose functions give nothing that they are given
+    stand_ins: frozenset[str] = NONE  # modules whose things stand in for any others
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     # methods of the library -> what they give of the types that their receiver's is given
@@ -112,6 +113,7 @@ class Tables:
     arguments: frozenset[str] = NONE  # lists of a type's arguments
     keyed: frozenset[str] = NONE  # words for types whose first argument a loop takes
     unions: frozenset[str] = NONE
+    union_words: frozenset[str] = NONE  # generic types that are one of their arguments
     bounds: frozenset[str] = NONE  # what a type parameter must be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
