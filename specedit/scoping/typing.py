@@ -243,9 +243,11 @@ class Typing(Lookup):
         scope = self.scopes.by_node.get(id(node))
         if scope is not None and scope.owner is not None:
             return (scope.owner,)
-        listed = node.first(*self.rules.arguments)
-        union = listed if self.head(node) in self.rules.union_words and listed else node
-        if union is listed or node.type in self.rules.unions:
+        union = (
+            node.first(*self.rules.arguments) if self.head(node) in self.rules.union_words else None
+        )
+        if union is not None or node.type in self.rules.unions:
+            union = union or node
             known = [self.named_type(child, deep + 1) for child in union.named_children()]
             every = [owner for owners in known if owners for owner in owners]
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A

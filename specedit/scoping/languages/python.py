@@ -211,10 +211,10 @@ def _copied(typing: Typing, called: Branch, first: Branch) -> Branch | None:
         return receiver
     if name not in ("replace", "evolve") or first.type == "keyword_argument":
         return None
-    leaf = receiver or called
-    declared = typing.lookup(typing.scopes.text(leaf), leaf)
-    imported = declared is not None and declared.kind == "import"
-    module = typing.rules.module_of(typing.scopes, declared) if imported else ""
+    declared = typing.lookup(typing.scopes.text(receiver or called), receiver or called)
+    if declared is None or declared.kind != "import":
+        return None
+    module = typing.rules.module_of(typing.scopes, declared)
     return first if module.split(".")[0] in _COPIERS else None
 
 
@@ -400,9 +400,10 @@ def _quoted_names(node: Branch, text: Text) -> Iterator[tuple[Branch, str]]:
 
 def _called(string: Branch, text: Text) -> str:
     """The last name of what is called with a string as its first argument."""
-    called = string.at("^ ^ function")
-    first = called is not None and string.parent.named_children()[0] is string
-    return text(called).split(".")[-1] if first else ""
+    called, listed = string.at("^ ^ function"), string.parent
+    if called is None or listed is None or listed.named_children()[0] is not string:
+        return ""
+    return text(called).split(".")[-1]
 
 
 def parametrized(string: Branch, text: Text) -> Branch | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from specedit.scoping.languages.rules import Rules, places
 from specedit.scoping.scope import Meaning, Owner
 from specedit.scoping.typing import Typing
-from specedit.syntax.branch import Branch
+from specedit.syntax.branch import Branch, first_of
 
 BY_NAME = places("getattr setattr hasattr delattr __setattr__ object")  # `mock.patch.object`
 OF_ANY = places("attrgetter methodcaller")
@@ -85,7 +85,7 @@ def _keyed(typing: Typing, node: Branch | None) -> tuple[Owner, ...] | None:
     leaf = typing.called_leaf(node) if node.type == "call" else typing.member_called(node)
     word = typing.scopes.text(leaf) if leaf is not None else ""
     if leaf is not None and word in ("asdict", "vars"):
-        return typing.type_of(node.children[-1].named_before(node.end))
+        return typing.type_of(first_of(node.children[-1]))
     if leaf is not None and word in FIELD_DICTS:
         return typing.type_of(typing.rules.receiver(leaf))
     known = typing.type_of(node)
