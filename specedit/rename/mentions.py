@@ -275,9 +275,10 @@ def _in_strings(
     owners = {owner for meaning in resolved.chosen for owner in meaning.owners}
     renamed = {leaf.start for part in resolved.here(path, resolved.chosen) for leaf in part.leaves}
     for node in typing.scopes.root.walk():
-        is_string, text = node.type in rules.strings, typing.scopes.text(node)
-        if not (is_string or node.place in rules.keys) or len(text) >= MAX_STRING_BYTES:
+        named = node.type in rules.strings or node.place in rules.keys
+        if not named or node.end - node.start >= MAX_STRING_BYTES:
             continue
+        text = typing.scopes.text(node)
         if old not in text.replace("-", "_"):
             continue
         match = _WHOLE.fullmatch(text)

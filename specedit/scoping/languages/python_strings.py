@@ -32,6 +32,9 @@ class PythonStrings(Rules):
         function = decorator.at("^ definition") if decorator is not None else None
         if any(each.scope is not None and each.scope.node is function for each in declared):
             return ()  # `@app.get("/carts/{cart}")` names a parameter
+        generic = node.around("subscript", "generic_type")
+        if generic and typing.scopes.text(generic).split("[")[0].endswith("Literal"):
+            return None
         field = re.fullmatch(rf"[\"']?-?(\w+__)*{name}(__\w+)*[\"']?", text)
         if (
             field
