@@ -482,7 +482,7 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     for path, _ in resolved.parts(each) if each not in theirs else ():
         typing = resolved.typings[path]
         if any(resolved.rules.is_alike(typing, own, up) for own in each.owners for up in wanted):
-            return "a type without a name has the same members"
+            return "a type with the same members may be meant"
     mine = [declared for declared in resolved.chosen_declarations() if declared.is_own]
     if mine and all(declared.node.type in resolved.rules.constants for declared in mine):
         return ""  # nothing overrides an enum's constant
@@ -542,7 +542,7 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
         of_class = all("class" in owner.node.type for it in known for owner in it.owners)
         of_many = typing.scopes.label(leaf) in rules.of_many
-        if of_class and of_many and path not in _near(resolved, path):
+        if of_class and of_many and path not in near(resolved, path):
             return False
         return can_mean(typing, leaf, known or chosen)
     if each.kind != FREE:
@@ -563,13 +563,16 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     return True
 
 
-def _near(resolved: ResolvedName, path: str) -> frozenset[str]:
+def near(resolved: ResolvedName, path: str) -> frozenset[str]:
     """The files where a value of unknown class may be a chosen one: those with the name of such a
     class, and those that they import, or are imported by, as far as words tell."""
     project = resolved.typings[path].project
     owners = [owner for meaning in resolved.chosen for owner in meaning.owners]
     chosen = {id(owner) for owner in owners}
     names = {owner.name for owner in owners}
+    for declared in resolved.chosen_declarations():  # a parameter: of a function that is called
+        named = declared.scope.node.part("name") if declared.scope is not None else None
+        names |= {scopes_of(declared).text(named)} if named is not None else set()
     for typing in resolved.typings.values():
         for owner in typing.scopes.owners:
             above = typing.above(owner)

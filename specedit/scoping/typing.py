@@ -160,6 +160,8 @@ class Typing(Lookup):
             return tuple(owner for known in types if known for owner in known) or None
         known = tuple(self.scopes.owners_named(declared.name))
         module = self.rules.module_of(self.scopes, declared)
+        if not self.rules.stand_ins.isdisjoint((module, f"{module}.{declared.name}")):
+            return None
         return known or (self.scopes.outside(declared.leaf, declared.name, module),)
 
     def _ends(self, declared: Declared, seen: set[int]) -> Iterator[Declared]:
@@ -242,11 +244,15 @@ class Typing(Lookup):
         scope = self.scopes.by_node.get(id(node))
         if scope is not None and scope.owner is not None:
             return (scope.owner,)
-        if node.type in self.rules.unions:
-            known = [self.named_type(child, deep + 1) for child in node.named_children()]
+        union = (
+            node.first(*self.rules.arguments) if self.head(node) in self.rules.union_words else None
+        )
+        if union is not None or node.type in self.rules.unions:
+            union = union or node
+            known = [self.named_type(child, deep + 1) for child in union.named_children()]
             every = [owner for owners in known if owners for owner in owners]
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
-            arrays = any(child.type in self.rules.lists for child in node.named_children())
+            arrays = any(child.type in self.rules.lists for child in union.named_children())
             return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1]) or None
         if node.type in self.rules.untyped:
             quoted = self.scopes.text(node).strip("'\"") if self.rules.quotes_types else ""

@@ -157,10 +157,10 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
     last = typing.called_leaf(call) if call is not None else None
     if last is None:
         return UNKNOWN_CALL
-    return _of_the_called(last, typing, declared)
+    return of_the_called(last, typing, declared)
 
 
-def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
+def of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
     """Over many files: the parameter of what is called, wherever that is declared."""
     receiver, name = typing.rules.receiver(leaf), typing.scopes.label(leaf)
     if receiver is not None and typing.type_of(receiver) is None:
@@ -184,10 +184,12 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
         if (
             candidate.kind == "parameter"
             and candidate.scope
-            and candidate.scope.node is called.node
+            and candidate.scope.node in (called.node, home.rules.value_part(called))
         ):
             return candidate
-    return UNKNOWN_CALL if takes_any(called.node, home.rules.rest_parameters) else OTHER_CALL
+    held = called.kind not in (*FUNCTIONS, *TYPES)  # a variable, whatever it is set to
+    unknown = held or takes_any(called.node, home.rules.rest_parameters)
+    return UNKNOWN_CALL if unknown else OTHER_CALL
 
 
 def _fills(declared: Declared, owner: Owner, home: Typing) -> bool:

@@ -79,6 +79,7 @@ class Tables:
     # types of expressions
     gives_plain: frozenset[str] = NONE  # functions that give things of the language's own classes
     closed_modules: frozenset[str] = NONE  # whose functions give nothing that they are given
+    stand_ins: frozenset[str] = NONE  # modules whose things stand in for any others
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     # methods of the library -> what they give of the types that their receiver's is given
@@ -114,6 +115,7 @@ class Tables:
     arguments: frozenset[str] = NONE  # lists of a type's arguments
     keyed: frozenset[str] = NONE  # words for types whose first argument a loop takes
     unions: frozenset[str] = NONE
+    union_words: frozenset[str] = NONE  # generic types that are one of their arguments
     bounds: frozenset[str] = NONE  # what a type parameter must be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
@@ -373,12 +375,11 @@ class Rules(Tables):
         """The meaning of each part of a dotted path in a string of a folder, with its number."""
         yield from ()
 
-    def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
-        """The object whose member a string names: `getattr(x, "name")`."""
-        return None
-
-    def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
-        """The class whose members a list of strings names, where a string is in one."""
+    def read_by_name(
+        self, typing: Typing, node: Branch, name: str, meanings: Sequence[Meaning]
+    ) -> tuple[Owner, ...] | None:
+        """The classes whose member a string, or a key, names: `getattr(x, "name")`. Empty where it
+        may name one of the meanings; None where it is a text like any other."""
         return None
 
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
