@@ -15,9 +15,9 @@ from specedit.scoping.languages.javascript_modules import (
 )
 from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
-from specedit.scoping.scopes import Scopes
+from specedit.scoping.scopes import PLAIN, Scopes
 from specedit.scoping.typing import MAX_STEPS, Typing, type_part
-from specedit.scoping.uses import MODULE, UNKNOWN, Uses
+from specedit.scoping.uses import EXTERNAL, MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of, last_of
 
 EACH = frozenset({"every", "filter", "find", "findIndex", "flatMap", "forEach", "map", "some"})
@@ -43,7 +43,11 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
         key = parent.part("key")
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
-        return typing.type_of_declared(result[0], deep + 1) if result else None
+        if result:
+            return typing.type_of_declared(result[0], deep + 1)
+        typed = _context_type(typing, parent.parent, deep + 1)
+        keyed = typed is not None and typing.head(typed) in typing.rules.records_of
+        return typing.named_type(typing.element(typed), deep + 1) if keyed else None
     if parent.type in ("parenthesized_expression", "ternary_expression") or _is_result(node):
         return owner_of_literal(typing, parent, deep + 1)
     if parent.type == "array":
@@ -182,12 +186,15 @@ def _context_type(typing: Typing, node: Branch, deep: int = 0) -> Branch | None:
         return typing.element(_context_type(typing, parent, deep + 1))
     if parent.type == "arguments" and parent.parent is not None:
         return _parameter_type(typing, parent, node)
-    key = parent.part("key") if node.place == "pair.value" and node.type == "array" else None
+    key = parent.part("key") if node.place == "pair.value" and node.type in _LISTED else None
     if key is not None and parent.parent is not None:
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\""))
         return type_part(result[0], typing.rules) if result else None
     return None
+
+
+_LISTED = ("array", "string")
 
 
 def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch | None:
@@ -288,11 +295,15 @@ class JavaScript(JavaScriptModules):
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _is_foreign(leaf):
             return [(MODULE, source_of(leaf, uses.scopes.text))]
+        if (key := self.carrier(leaf)).place == "pair_pattern.key":
+            return [_destructured(uses, key)]
         if leaf.type == "string_fragment":
             return [_quoted(uses, leaf)]
-        if leaf.place == "pair_pattern.key":
-            return [_destructured(uses, leaf)]
-        return None
+        if leaf.type == "private_property_identifier":  # of a class around it
+            around = (owner for up in leaf.up() for owner in uses.scopes.owners_at(up))
+            known = (each for owner in around for each in owner.members.get(uses.name, ()))
+            return [next(known, (UNKNOWN, ""))]
+        return [_property(uses, leaf)] if leaf.place == "jsx_attribute." else None
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """`{...a}` has what `a` has. A function has members that the language gives it."""
@@ -307,7 +318,7 @@ class JavaScript(JavaScriptModules):
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """`F.prototype` has the members of what `new F()` makes."""
         named = node.part("name") if name == "prototype" else None
-        if named is not None and self.scopes.get(node.type) == "function":
+        if named is not None and self.scopes.get(node.type) in ("function", "class"):
             yield named
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
@@ -336,6 +347,19 @@ class JavaScript(JavaScriptModules):
         target = home.lookup(text, named, "type")
         certain = target is None or target.kind != "type"  # else a type that the caller chooses
         return None if text.split("<")[0] in _FREE else (text, certain)
+
+    def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
+        """An object literal in a call of what another project has: `fetch(url, {…})`."""
+        listed = owner.node.parent if owner.node.type in self.nameless else None
+        callee = listed.at("^ function") or listed.at("^ constructor") if listed else None
+        if listed is None or listed.type != "arguments" or callee is None:
+            return False
+        if callee.type in self.names:
+            called = typing.called(callee)
+            return called is None or called.kind == "import"
+        member = typing.member_leaf(callee)
+        known = typing.type_of(self.receiver(member)) if member is not None else None
+        return bool(known) and all(owner.module not in (None, PLAIN) for owner in known or ())
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
@@ -400,8 +424,61 @@ def _quoted(uses: Uses, leaf: Branch) -> Hashable:
         return uses.member(uses.typing.type_of(text.at("^ object")))
     if index is not None and index.type == "lookup_type":
         return uses.member(uses.typing.named_type(index.named_children()[0]))
-    picked = _picked_from(uses, leaf)
-    return uses.member(uses.typing.named_type(picked)) if picked is not None else ("literal", "")
+    if (picked := _picked_from(uses, leaf)) is not None:
+        return uses.member(uses.typing.named_type(picked))
+    if text is None or (key := _key_of(uses.typing, text)) is None:
+        return ("literal", "")
+    return uses.member(key[0])
+
+
+_BY_NAME = places("spyOn stub spy replaceProperty defineProperty hasOwn")  # of the first argument
+
+
+def _key_of(typing: Typing, text: Branch) -> tuple[Known] | None:
+    """The class whose member a string names: `"total" in cart`, `spyOn(cart, "total")`, or where
+    its place asks for a `keyof Cart`; None where it names none."""
+    around, given = text.parent, ()
+    if around is None:
+        return None
+    if text.place == "binary_expression.left" and around.first("in"):
+        says = next((said for up in text.up() if (said := up.part("return_type"))), None)
+        guard = first_of(says).part("type") if says is not None and first_of(says) else None
+        return (typing.type_of(around.part("right")) or typing.named_type(guard),)
+    if around.type == "arguments" and (callee := around.at("^ function")) is not None:
+        name, given = typing.member_leaf(callee) or callee, around.named_children()
+        if typing.scopes.text(name) == "hasOwnProperty":
+            return (typing.type_of(typing.rules.receiver(name)),)
+        if typing.scopes.text(name) in _BY_NAME and given[0] is not text:
+            return (typing.type_of(given[0]),)
+    other = around.part("right" if text.field == "left" else "left") or text.at("^ ^ ^ value")
+    compared = around.type in ("binary_expression", "switch_case")
+    typed = typing.rules.written(typing, other, 0) if compared else _context_type(typing, text)
+    if typed is None or (asked := _key_query(typing, typed)) is None:
+        return None
+    home, of = typing.over(asked) or typing, asked.named_children()[0]
+    known = home.type_of(first_of(of)) if of.type == "type_query" else home.named_type(of)
+    function = asked.around("type_parameters")
+    taken = function.at("^ parameters") if function is not None and known is None else None
+    for argument, parameter in zip(given, taken.named_children() if taken else (), strict=False):
+        said = parameter.part("type")
+        if said is not None and home.scopes.text(said).lstrip(": ") == home.scopes.text(of):
+            return (typing.type_of(argument),)
+    return (known,)
+
+
+def _key_query(typing: Typing, typed: Branch) -> Branch | None:
+    """`keyof Cart` in a type, in what an alias stands for, or in what a parameter must be."""
+    home = typing.over(typed) or typing
+    named = next((node for node in typed.walk() if node.type in typing.rules.names), None)
+    inside: Branch | None = typed
+    if named is not None and all(node.type != "index_type_query" for node in typed.walk()):
+        known = home.resolved(home.lookup(home.scopes.text(named), named, "type"))
+        inside = known.node if known is not None and known.kind == "type" else None
+        if known is not None and known.node.type in typing.rules.aliases:
+            inside = known.node.part("value")
+    if inside is None or inside.type == "object_type":
+        return None
+    return next((node for node in inside.walk() if node.type == "index_type_query"), None)
 
 
 def _picked_from(uses: Uses, leaf: Branch) -> Branch | None:
@@ -414,6 +491,29 @@ def _picked_from(uses: Uses, leaf: Branch) -> Branch | None:
     name, (first, *_) = node.parent.part("name"), node.named_children()
     picks = name is not None and uses.scopes.text(name) in ("Pick", "Omit")
     return first if picks and not first.start <= leaf.start < first.end else None
+
+
+def _property(uses: Uses, leaf: Branch) -> Hashable:
+    """The member of a component's parameter that an attribute sets: `<Card title="a" />`."""
+    tag, typing = leaf.at("^ ^ name"), uses.typing
+    if tag is None or (tag.type == "identifier" and uses.scopes.text(tag)[:1].islower()):
+        return (EXTERNAL, "")  # an element of HTML
+    name = tag if tag.type in typing.rules.names else typing.member_leaf(tag)
+    declared = typing.called(name) if name is not None else None
+    if declared is not None and declared.kind == "import":
+        return uses.member(typing.type_of_declared(declared))
+    typed = _taken_by(typing, declared) if declared is not None else None
+    return uses.member(typing.named_type(typed)) if typed is not None else (UNKNOWN, "")
+
+
+def _taken_by(typing: Typing, component: Declared) -> Branch | None:
+    """The type of a component's parameter: `React.FC<Props>`, `({title}: Props) => …`."""
+    if component.kind in FUNCTIONS:
+        return _parameter_of(component.node, 0)
+    typed, value = type_part(component, typing.rules), typing.rules.value_part(component)
+    if typed is None:
+        return _parameter_of(value, 0) if value is not None else None
+    return typing.element(typed)
 
 
 def _is_required(uses: Uses, leaf: Branch) -> bool:
@@ -480,7 +580,8 @@ carries_up: variable_declarator variable_declaration
 plain: array number regex string template_string
 builtins: Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy
   Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage
-  navigator process sessionStorage window
+  crypto navigator performance process sessionStorage window
+closed_modules: crypto document localStorage navigator performance process sessionStorage
 keywords: await break case catch class const continue debugger default delete do else enum export
   extends false finally for function if import in instanceof new null return super switch this throw
   true try typeof var void while with yield implements interface let package private protected
@@ -488,7 +589,9 @@ keywords: await break case catch class const continue debugger default delete do
 of_many: add apply at bind call catch cause clear concat delete done entries every fill filter find
   findIndex flat forEach get has includes indexOf join keys length map message name next pop push
   reduce replace reverse set shift size slice some sort split stack test then toString trim value
-  values
+  values abort aborted blur body checked children className click currentTarget dataset detail focus
+  headers href json method ok parentElement query remove signal src status statusText style target
+  text textContent
 family: javascript
 strings: string template_string
 flags: merges makes in_order hoists free_members
