@@ -202,8 +202,8 @@ def resolve_name(
         resolved.chosen = _members_of(ours, owner)
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        for others in (_adds_elsewhere, _is_literal):
-            visible = [each for each in visible if not others(resolved, each)] or visible
+        for stays in (_adds_elsewhere, _is_literal):
+            visible = [each for each in visible if not stays(resolved, each)] or visible
         alone = [each for each in visible if not _is_of_class(each)]  # as a bare name says
         others = [each for each in visible if not all(owner.name for owner in each.owners)]
         resolved.chosen = [x for x in visible if x in alone or x in others] if alone else visible

@@ -264,8 +264,8 @@ class Typing(Lookup):
         if (names or [self.scopes.text(node).lstrip(": ")])[0] in self.rules.inferred:
             return None
         if not names:
-            own = self.scopes.text(node).strip(": ") in self.rules.self_words
-            return self.type_of(last_of(node) or node, deep + 1) if own else (self.scopes.plain,)
+            is_self = self.scopes.text(node) in self.rules.self_words
+            return self.type_of(node, deep + 1) if is_self else (self.scopes.plain,)
         holders = (self._with_arguments(leaf).parent for leaf in leaves[:2])
         outer = [up for up in holders if up is not None and up.type in self.rules.paths]
         first = self.lookup(names[0], leaves[0], "type") if outer else None

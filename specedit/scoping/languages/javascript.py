@@ -43,11 +43,7 @@ def owner_of_literal(typing: Typing, node: Branch, deep: int = 0) -> Known:
         key = parent.part("key")
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\"")) if key else []
-        if result:
-            return typing.type_of_declared(result[0], deep + 1)
-        typed = _context_type(typing, parent.parent, deep + 1)
-        keyed = typed is not None and typing.head(typed) in typing.rules.records_of
-        return typing.named_type(typing.element(typed), deep + 1) if keyed else None
+        return typing.type_of_declared(result[0], deep + 1) if result else None
     if parent.type in ("parenthesized_expression", "ternary_expression") or _is_result(node):
         return owner_of_literal(typing, parent, deep + 1)
     if parent.type == "array":
@@ -186,15 +182,15 @@ def _context_type(typing: Typing, node: Branch, deep: int = 0) -> Branch | None:
         return typing.element(_context_type(typing, parent, deep + 1))
     if parent.type == "arguments" and parent.parent is not None:
         return _parameter_type(typing, parent, node)
-    key = parent.part("key") if node.place == "pair.value" and node.type in _LISTED else None
+    key = parent.part("key") if node.place == "pair.value" and deep < MAX_STEPS else None
     if key is not None and parent.parent is not None:
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\""))
+        typed = _context_type(typing, parent.parent, deep + 1) if not result else None
+        if typed is not None and typing.head(typed) in typing.rules.records_of:
+            return typing.element(typed)
         return type_part(result[0], typing.rules) if result else None
     return None
-
-
-_LISTED = ("array", "string")
 
 
 def _parameter_type(typing: Typing, arguments: Branch, node: Branch) -> Branch | None:
@@ -350,16 +346,14 @@ class JavaScript(JavaScriptModules):
 
     def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
         """An object literal in a call of what another project has: `fetch(url, {…})`."""
-        listed = owner.node.parent if owner.node.type in self.nameless else None
-        callee = listed.at("^ function") or listed.at("^ constructor") if listed else None
-        if listed is None or listed.type != "arguments" or callee is None:
+        callee = _callee(owner.node) if owner.node.type in self.nameless else None
+        if callee is None:
             return False
-        if callee.type in self.names:
+        if (member := typing.member_leaf(callee)) is None:
             called = typing.called(callee)
             return called is None or called.kind == "import"
-        member = typing.member_leaf(callee)
-        known = typing.type_of(self.receiver(member)) if member is not None else None
-        return bool(known) and all(owner.module not in (None, PLAIN) for owner in known or ())
+        known = typing.type_of(self.receiver(member)) or (typing.scopes.plain,)
+        return all(owner.module not in (None, PLAIN) for owner in known)
 
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
@@ -386,11 +380,17 @@ _OWN_THIS = places(  # what has a `this` of its own
 )
 
 
+def _callee(argument: Branch) -> Branch | None:
+    """What is called with a node as one of the arguments."""
+    listed = argument.parent
+    if listed is None or listed.type != "arguments":
+        return None
+    return listed.at("^ function") or listed.at("^ constructor")
+
+
 def _given_to_another(typing: Typing, literal: Branch) -> tuple[str, bool] | None:
     """The call that has an object literal as an argument and is not declared in these files."""
-    around = literal.parent
-    callee = around.at("^ function") or around.at("^ constructor") if around is not None else None
-    if around is None or around.type != "arguments" or callee is None:
+    if (callee := _callee(literal)) is None:
         return None
     leaf = callee if callee.type in typing.rules.names else typing.member_leaf(callee)
     called = typing.called(leaf) if leaf is not None else None
@@ -426,59 +426,47 @@ def _quoted(uses: Uses, leaf: Branch) -> Hashable:
         return uses.member(uses.typing.named_type(index.named_children()[0]))
     if (picked := _picked_from(uses, leaf)) is not None:
         return uses.member(uses.typing.named_type(picked))
-    if text is None or (key := _key_of(uses.typing, text)) is None:
-        return ("literal", "")
-    return uses.member(key[0])
+    return _keyed(uses, text) if text is not None else ("literal", "")
 
 
-_BY_NAME = places("spyOn stub spy replaceProperty defineProperty hasOwn")  # of the first argument
+_BY_NAME = places("defineProperty hasOwn hasOwnProperty replaceProperty spy spyOn stub")
 
 
-def _key_of(typing: Typing, text: Branch) -> tuple[Known] | None:
-    """The class whose member a string names: `"total" in cart`, `spyOn(cart, "total")`, or where
-    its place asks for a `keyof Cart`; None where it names none."""
-    around, given = text.parent, ()
-    if around is None:
-        return None
-    if text.place == "binary_expression.left" and around.first("in"):
-        says = next((said for up in text.up() if (said := up.part("return_type"))), None)
-        guard = first_of(says).part("type") if says is not None and first_of(says) else None
-        return (typing.type_of(around.part("right")) or typing.named_type(guard),)
-    if around.type == "arguments" and (callee := around.at("^ function")) is not None:
-        name, given = typing.member_leaf(callee) or callee, around.named_children()
-        if typing.scopes.text(name) == "hasOwnProperty":
-            return (typing.type_of(typing.rules.receiver(name)),)
-        if typing.scopes.text(name) in _BY_NAME and given[0] is not text:
-            return (typing.type_of(given[0]),)
+def _keyed(uses: Uses, text: Branch) -> Hashable:
+    """The member that a string names: `"total" in cart`, `spyOn(cart, "total")`, `keyof Cart`."""
+    typing, around, callee = uses.typing, text.parent, text.at("^ ^ function")
+    given = around.named_children() if around is not None and callee is not None else ()
+    name = (typing.member_leaf(callee) or callee) if callee is not None else None
+    if around is None or (text.field == "left" and around.first("in")):
+        says = next((said for up in text.up() if (said := up.part("return_type"))), text)
+        guard = says.children[-1].part("type")  # `x is Cart`
+        return uses.member(typing.type_of(text.at("^ right")) or typing.named_type(guard))
+    if name is not None and typing.scopes.text(name) in _BY_NAME:
+        holder = typing.rules.receiver(name) if given[0] is text else given[0]
+        return uses.member(typing.type_of(holder))
     other = around.part("right" if text.field == "left" else "left") or text.at("^ ^ ^ value")
     compared = around.type in ("binary_expression", "switch_case")
     typed = typing.rules.written(typing, other, 0) if compared else _context_type(typing, text)
     if typed is None or (asked := _key_query(typing, typed)) is None:
-        return None
-    home, of = typing.over(asked) or typing, asked.named_children()[0]
-    known = home.type_of(first_of(of)) if of.type == "type_query" else home.named_type(of)
-    function = asked.around("type_parameters")
-    taken = function.at("^ parameters") if function is not None and known is None else None
-    for argument, parameter in zip(given, taken.named_children() if taken else (), strict=False):
-        said = parameter.part("type")
-        if said is not None and home.scopes.text(said).lstrip(": ") == home.scopes.text(of):
-            return (typing.type_of(argument),)
-    return (known,)
+        return ("literal", "")
+    home, of, listed = typing.over(asked) or typing, first_of(asked), asked.at("^ ^ ^ ^ parameters")
+    for argument, taken in zip(given, listed.named_children() if listed else (), strict=False):
+        type_taken = taken.part("type")  # `get<T, K extends keyof T>(o: T, k: K)`
+        if type_taken and of and home.scopes.text(type_taken) == f": {home.scopes.text(of)}":
+            return uses.member(typing.type_of(argument))
+    value = of is not None and of.type == "type_query"
+    return uses.member(home.type_of(first_of(of)) if of and value else home.named_type(of))
 
 
 def _key_query(typing: Typing, typed: Branch) -> Branch | None:
     """`keyof Cart` in a type, in what an alias stands for, or in what a parameter must be."""
-    home = typing.over(typed) or typing
-    named = next((node for node in typed.walk() if node.type in typing.rules.names), None)
-    inside: Branch | None = typed
-    if named is not None and all(node.type != "index_type_query" for node in typed.walk()):
-        known = home.resolved(home.lookup(home.scopes.text(named), named, "type"))
-        inside = known.node if known is not None and known.kind == "type" else None
-        if known is not None and known.node.type in typing.rules.aliases:
-            inside = known.node.part("value")
-    if inside is None or inside.type == "object_type":
-        return None
-    return next((node for node in inside.walk() if node.type == "index_type_query"), None)
+    home, inside = typing.over(typed) or typing, None
+    named = next((node for node in typed.walk() if node.type in typing.rules.names), typed)
+    if known := home.resolved(home.lookup(home.scopes.text(named), named, "type")):
+        inside = known.node.part("constraint") or known.node.part("value")
+    every = (typed, inside) if inside is not None and inside.type != "object_type" else (typed,)
+    nodes = (node for part in every for node in part.walk())
+    return next((node for node in nodes if node.type == "index_type_query"), None)
 
 
 def _picked_from(uses: Uses, leaf: Branch) -> Branch | None:
@@ -500,20 +488,13 @@ def _property(uses: Uses, leaf: Branch) -> Hashable:
         return (EXTERNAL, "")  # an element of HTML
     name = tag if tag.type in typing.rules.names else typing.member_leaf(tag)
     declared = typing.called(name) if name is not None else None
-    if declared is not None and declared.kind == "import":
-        return uses.member(typing.type_of_declared(declared))
-    typed = _taken_by(typing, declared) if declared is not None else None
-    return uses.member(typing.named_type(typed)) if typed is not None else (UNKNOWN, "")
-
-
-def _taken_by(typing: Typing, component: Declared) -> Branch | None:
-    """The type of a component's parameter: `React.FC<Props>`, `({title}: Props) => …`."""
-    if component.kind in FUNCTIONS:
-        return _parameter_of(component.node, 0)
-    typed, value = type_part(component, typing.rules), typing.rules.value_part(component)
-    if typed is None:
-        return _parameter_of(value, 0) if value is not None else None
-    return typing.element(typed)
+    if declared is None or declared.kind == "import":
+        return uses.member(typing.type_of_declared(declared) if declared is not None else None)
+    function = declared.node if declared.kind in FUNCTIONS else typing.rules.value_part(declared)
+    typed = _parameter_of(function, 0) if function is not None else None
+    if declared.kind not in FUNCTIONS and (says := type_part(declared, typing.rules)) is not None:
+        typed = typing.element(says)  # `React.FC<Props>`
+    return uses.member(typing.named_type(typed))
 
 
 def _is_required(uses: Uses, leaf: Branch) -> bool:

@@ -266,7 +266,7 @@ def _announced(project: Project, source: str, name: str) -> list[Declared]:
     """What `declare module "x" {…}` says of a module that is not in the tree."""
     paths = project.matching(r"\bdeclare\s+module\s+[\"']", SCRIPTS)
     homes = [typing.scopes for path in paths if (typing := project.typing(path)) is not None]
-    owners = (homes.owners_named(f"{quote}{source}{quote}") for homes in homes for quote in "\"'")
+    owners = (home.owners_named(quote + source + quote) for home in homes for quote in "\"'")
     return [each for named in owners for owner in named for each in owner.members.get(name, ())]
 
 
