@@ -95,7 +95,7 @@ class RefusedEdit(FileError):
     kind = "refused"
 
 
-def listed(names: Sequence[str], most: int, what: str = "more") -> str:
+def listed(names: Sequence[str], most: int) -> str:
     """The first `most` names of a message, and how many more there are."""
-    more = f" and {len(names) - most} {what}" if len(names) > most else ""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

@@ -338,6 +338,8 @@ def check_answer(
     if language is None or not language.grammar:
         named = f"no grammar for {language.name}" if language else "the language is unknown"
         findings.append(Finding("not-checked", f"syntax not checked: {named}"))
+        if not checks.may_remove:
+            findings += lost_lines(before, after, instruction)
     else:
         texts = parsed_text(before, language), parsed_text(after, language)
         change = Change(*texts, instruction)
@@ -467,7 +469,6 @@ def _lost(change: Change) -> list[Finding]:
         names = listed(unnamed, MAX_NAMED_DEFINITIONS)
         text = f"the instruction does not name what the change takes away: {names}"
         noted = [Finding("unnamed-loss", text)]
-    for check in (repeated_definitions, lost_lines):
-        if findings := list(check(change)):
-            return noted + [replace(finding, refuses=True) for finding in findings]
-    return noted
+    if findings := list(repeated_definitions(change)):
+        return noted + [replace(finding, refuses=True) for finding in findings]
+    return noted + list(lost_lines(change.before.text, change.after.text, change.instruction))

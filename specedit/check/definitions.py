@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
 
@@ -74,18 +75,18 @@ def lost_definitions(change: Change) -> tuple[list[str], list[str]]:
     return lost, unnamed
 
 
-def lost_lines(change: Change) -> Iterator[Finding]:
+def lost_lines(before: str, after: str, instruction: str) -> Iterator[Finding]:
     """Lines that are gone with nothing in their place and stand nowhere else, where the instruction
     takes nothing away and does not ask for less code."""
-    if TAKES_AWAY.search(change.instruction) or LESS.search(change.instruction):
+    if TAKES_AWAY.search(instruction) or LESS.search(instruction):
         return
-    old, new = change.before.text.split("\n"), change.after.text.split("\n")
+    old, new = before.split("\n"), after.split("\n")
     kept = {"", *map(str.strip, new)}
     for a, b, c, d in changed_runs(old, new):
         gone = sum(line.strip() not in kept for line in old[a:b])
         if gone >= GONE and not any(line.strip() for line in new[c:d]):
             text = f"lines {a + 1}-{b} are gone, and the instruction does not ask for that"
-            yield at("lost-lines", min(c + 1, len(new)), text)
+            yield replace(at("lost-lines", min(c + 1, len(new)), text), refuses=True)
 
 
 def _discontinued(

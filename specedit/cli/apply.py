@@ -101,7 +101,7 @@ def apply(
 
 def _read(change: str | None) -> str:
     """The text of the change."""
-    from specedit.edit.apply.apply_plan import check_size
+    from specedit.edit.apply.apply_plan import MAX_CHANGE_CHARACTERS, check_size
     from specedit.files.source import read
 
     if change not in (None, "-"):
@@ -115,6 +115,8 @@ def _read(change: str | None) -> str:
             hint="specedit apply FILE CHANGE, or pipe the change to stdin.",
         )
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        data = sys.stdin.buffer.read(4 * MAX_CHANGE_CHARACTERS + 4)
+        check_size(len(data) // 4)
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UsageError("The change is not UTF-8 text.") from None

@@ -200,7 +200,7 @@ def view(
     ),
 ) -> int:
     """Make an HTML page of a trace, and print its path."""
-    from specedit.files import atomic
+    from specedit.files import atomic, regular
     from specedit.view.trace import GENERATOR, page, read
 
     source = Path(trace)
@@ -210,8 +210,8 @@ def view(
         return DONE
     target = Path(output) if output else source.with_suffix(".html")
     hint = "-o names another file for the page."
-    if target.exists() and (output is None or target.samefile(source)):
-        start = target.read_bytes()[:2000].decode("utf-8", "replace")
+    if target.exists():
+        start = regular.read(target)[:2000].decode("utf-8", "replace")
         if GENERATOR not in start:
             raise InputError(
                 f"{target}: exists and was not made by specedit; nothing was written", hint=hint

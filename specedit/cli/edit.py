@@ -74,6 +74,8 @@ def edit(
     _check_words(instruction, files or ())
     if selected is not None and (chosen_lines or symbol):
         raise UsageError("--selected, --lines and --symbol all name the part to edit; use one.")
+    if near is not None and selected is None:
+        raise UsageError("--near works only with --selected TEXT.")
     settings = consistent(settings, files or (), from_git=from_git)
     beside = read_beside(context) if context else ()
 

@@ -10,7 +10,7 @@ import typer
 
 from specedit.cli.options import argument, settled
 from specedit.cli.streams import say
-from specedit.errors import DONE, FAILED
+from specedit.errors import DONE, FAILED, UsageError
 from specedit.files import git
 from specedit.integrations import hook as git_hook
 from specedit.settings import Settings, here
@@ -70,7 +70,11 @@ def run(
     if not rules:
         say(f"this repository's pyproject.toml {why}")
         return DONE
-    entries = git.indexed(root, git.from_top(root, files)) if files else git.staged_files(root)
+    names = git.from_top(root, files or ())
+    entries = git.indexed(root, names) if files else git.staged_files(root)
+    for name in {*names} - {entry.name for entry in entries}:
+        if not (root / name).is_symlink():
+            raise UsageError(f"{name} is not a file in git's index.", hint="git add puts it there.")
     entries = [entry for entry in entries if any(rule.wants(entry.name) for rule in rules)]
     with (
         closing(connect(settings)) as backend,

@@ -208,9 +208,9 @@ def show_notes() -> None:
 
 def lines_range(text: str) -> tuple[int, int]:
     """The two numbers of `A:B`; `A` alone is one line."""
-    first, _, last = text.partition(":")
+    first, colon, last = text.partition(":")
     try:
-        return int(first), int(last or first)
+        return int(first), int(last if colon else first)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not A:B, two line numbers") from None
 

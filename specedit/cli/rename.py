@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 def is_move(old: str, new: str) -> bool:
     """Whether OLD is a file or a folder, and NEW can be its new place."""
     place = Path(old)
-    is_path = "/" in new or Path(new).suffix == place.suffix != ""
-    if is_path and "/" in old and not place.exists():
+    is_alike = Path(new).suffix == place.suffix != ""
+    is_path = "/" in new or is_alike
+    if is_path and (is_alike or "/" in old) and not place.exists():
         raise InputError("no such file", file=old)
     return place.exists() and (is_path or (place.is_dir() and "/" in old))
 
@@ -266,7 +267,8 @@ def _left_text(left: Sequence[UseLeft], *, verbose: bool = False, end: str = "")
     if len(files) <= SHOWN_FILES:
         return f"{uses}: {', '.join(files)}{end}"
     shown = files if verbose else files[:MAX_SHOWN_FILES]
-    more = [f"and {len(files) - len(shown)} more files (-v names them)"] if shown != files else []
+    rest = count(len(files) - len(shown), "more file")
+    more = [f"and {rest} (-v names them)"] if shown != files else []
     return "\n  ".join([f"{uses}{end}:", *shown, *more])
 
 

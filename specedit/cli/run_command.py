@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specedit.cli.streams import put_json, put_patch, say
+from specedit.cli.streams import copy_stdin, put_json, put_patch, say
 from specedit.cli.targets import STDIN, allowed_links, confirmed, is_confirmed
 from specedit.edit.sink import Asked, Begun, EditEvent, Finished, Locating, Question, Reply, Sink
 from specedit.errors import FAILED, INTERRUPTED, SpeceditError, UsageError
@@ -105,7 +105,9 @@ def run_command(
 
 def _filter(command: str, settings: Settings, planner: Planner) -> int:
     """Read all of stdin, then write exactly one text: the new one or, on any failure, the old."""
-    data = sys.stdin.buffer.read()
+    from specedit.files.source import MAX_FILE_BYTES
+
+    data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)  # more is refused, and copied unread
     out, code = data, FAILED
     report: Report | None = None
     is_text = not (settings.check or settings.diff or settings.json)
@@ -142,6 +144,7 @@ def _filter(command: str, settings: Settings, planner: Planner) -> int:
     elif not (settings.json or settings.diff):
         sys.stdout.buffer.write(data if settings.check else out)
         sys.stdout.buffer.flush()
+        copy_stdin()
     return code
 
 

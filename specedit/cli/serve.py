@@ -53,7 +53,10 @@ def serve(
         show_default="8737",
     ),
     token: str = option(
-        "", "Require this token, not your own", envvar="SPECEDIT_TOKEN", metavar="TOKEN"
+        "",
+        "Require this token, not your own; other users can see it",
+        envvar="SPECEDIT_TOKEN",
+        metavar="TOKEN",
     ),
     socket_only: bool = flag(
         "--socket-only", "Open no TCP port, only the Unix socket for specedit's commands"

@@ -126,11 +126,14 @@ def _show(done: Undone) -> None:
 
 
 def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
+    from specedit.view.colours import count
+
     found, top = len(runs), _top()
     if not every:
         runs = [run for run in runs if _wrote_to(run, top)][:MAX_LISTED_RUNS]
     if found > len(runs):
-        say(f"{found - len(runs)} more runs, of this and other folders: specedit undo --list --all")
+        rest = count(found - len(runs), "more run")
+        say(f"{rest}, of this and other folders: specedit undo --list --all")
     if as_json:
         put_object({"schema": 1, "command": "undo", "runs": [_run(r) for r in runs]})
         return DONE
@@ -156,7 +159,8 @@ def _list(runs: list[JournalRun], every: bool, as_json: bool) -> int:
         for entry in files:
             out.print(Text(f"  {terminal.name(near(entry.path))}"), soft_wrap=True)
         if len(files) < len(run.files):
-            out.print(Text(f"  … and {len(run.files) - len(files)} more files"), soft_wrap=True)
+            rest = count(len(run.files) - len(files), "more file")
+            out.print(Text(f"  … and {rest}"), soft_wrap=True)
     return DONE
 
 

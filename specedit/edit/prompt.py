@@ -94,6 +94,15 @@ func (s *Stack) Clear() {
 )
 
 
+def repeats_example(before: str, after: str) -> bool:
+    """Whether a text has a part of a worked example that it did not have before."""
+    old, new, *parts = (
+        "\n".join(map(str.strip, text.split("\n")))
+        for text in (before, after, *(part for *_, a, b in WORKED_EXAMPLES for part in (a, b)))
+    )
+    return any(part in new and part not in old for part in parts)
+
+
 # Characters of a file; of a longer one the model sees the signatures only
 MAX_BESIDE_CHARACTERS = 6000
 MAX_SIGNATURE_LINES = 4  # lines of a definition that may be its signature

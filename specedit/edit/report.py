@@ -355,10 +355,13 @@ def checks_of(settings: Settings, beside: Iterable[Beside] = ()) -> Checks:
 def guarded(source: Source, instruction: str, checks: Callable[[], Checks], text: str) -> Checked:
     """`text` as what an instruction made of a file, with what the checks found."""
     from specedit.check.answer import check_answer  # 10 ms, while the model works
+    from specedit.edit.prompt import repeats_example
 
     result = check_answer(
         source.text, text, source.language, instruction, checks(), partial(_place, source)
     )
+    if repeats_example(source.text, text):
+        result.append(Finding("copied", "it repeats a worked example of the prompt", refuses=True))
     return Checked(text, tuple(result))
 
 

@@ -31,9 +31,9 @@ def region_of(
     source: Source, lines: tuple[int, int] | None = None, symbol: str | None = None
 ) -> slice:
     """The characters of whole lines that a flag names; the whole file without one."""
-    if lines and symbol:
+    if lines and symbol is not None:
         raise UsageError("--lines and --symbol both name the part to edit; use one.")
-    if symbol:
+    if symbol is not None:  # an empty one, as of a variable that is not set, opens nothing
         lines = _symbol_lines(source, symbol)
     if not lines:
         return whole(source)

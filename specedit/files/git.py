@@ -8,10 +8,13 @@ first question is asked (0.1 s). Where a file's work tree begins is found withou
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from specedit.errors import GitError, InputError, UsageError
@@ -160,11 +163,11 @@ def ask(
 
 
 def _run(here: Path, line: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes, str]:
-    try:
-        from git.cmd import Git
-    except ImportError as error:  # GitPython looks for git when it is imported
-        why = f"git cannot be used: {str(error).strip().splitlines()[0]}"
-        raise GitError(why, hint="Install git, or name files.") from None
+    if shutil.which("git") is None:  # GitPython says so once only, when it is imported
+        why = "git cannot be used: it is not installed"
+        raise GitError(why, hint="Install git, or name files.")
+    from git.cmd import Git
+
     with tempfile.TemporaryFile() as file:
         file.write(stdin)
         file.seek(0)
@@ -239,7 +242,6 @@ class Staged:
 
     name: str
     blob: str  # its object id: the digest of its content
-    partly: bool = False  # the work tree holds something else, or nothing
     conflicted: bool = False
 
 
@@ -254,11 +256,11 @@ def _line(out: bytes) -> str:
 def _top(here: Path) -> Path | None:
     """The work tree's top. Git is asked there alone: what is below may be cloned."""
     is_named = "GIT_DIR" in os.environ or "GIT_WORK_TREE" in os.environ  # by the user, or git
-    place = here if is_named else _nearest(here)
+    place = Path.cwd() if is_named else _nearest(here)  # a GIT_DIR alone makes any folder a top
     if place is None:
         return None
-    code, out = ask(place, "rev-parse", "--show-toplevel", codes=(0, 128))
-    if code or not out.strip():
+    out = ask(place, "rev-parse", "--show-toplevel")[1]
+    if not out.strip():
         return None
     result = Path(_line(out))
     if not is_named and real(result) != place:
@@ -438,7 +440,7 @@ def staged_files(root: Path) -> list[Staged]:
     for other in regular.read(merged).decode("ascii").split() if merged.is_file() else ():
         theirs = {entry.name for entry in _raw(root, (other,))}
         results = [entry for entry in results if entry.name in theirs or entry.conflicted]
-    return _against_work_tree(root, results)
+    return results
 
 
 def _raw(root: Path, against: tuple[str, ...]) -> list[Staged]:
@@ -463,11 +465,6 @@ def _entries(found: Iterable[tuple[str, str, str, bool]]) -> list[Staged]:
     return sorted(results.values(), key=lambda entry: entry.name)
 
 
-def _against_work_tree(root: Path, entries: list[Staged]) -> list[Staged]:
-    changed = set(_names(ask(root, "diff", "--name-only", "-z")[1]))
-    return [replace(entry, partly=entry.name in changed) for entry in entries]
-
-
 def indexed(root: Path, names: Sequence[str] | None = None) -> list[Staged]:
     """The index's content of these files (named from the top), or of all."""
     wanted, found = set(names or ()), []
@@ -476,7 +473,7 @@ def indexed(root: Path, names: Sequence[str] | None = None) -> list[Staged]:
         if name and (names is None or os.fsdecode(name) in wanted):
             mode, blob, stage = meta.decode("ascii").split()
             found.append((os.fsdecode(name), mode, blob, stage != "0"))
-    return _against_work_tree(root, _entries(found))
+    return _entries(found)
 
 
 def indexed_with(root: Path, text: str) -> list[str]:
@@ -497,7 +494,14 @@ def from_top(root: Path, paths: Iterable[Path]) -> list[str]:
 
 
 def content(root: Path, entry: Staged) -> bytes:
-    """The staged content, as a checkout would write it (newlines and encoding included)."""
+    """The staged content: the work tree's bytes where they are what is staged, whatever git says of
+    them; else as a checkout would write it (newlines and encoding included)."""
+    with suppress(OSError):
+        data = regular.read(root / entry.name)
+        kind = "sha1" if len(entry.blob) == 40 else "sha256"
+        plain = hashlib.new(kind, b"blob %d\0" % len(data) + data, usedforsecurity=False)
+        if plain.hexdigest() == entry.blob or blob_of(root, entry.name, data) == entry.blob:
+            return data
     return ask(root, "cat-file", "--filters", f"--path={entry.name}", entry.blob)[1]
 
 

@@ -283,9 +283,11 @@ class Reader:
 
     def text(self) -> str:
         """The answer without its closing line or stop text."""
-        whole = "".join(self._parts) + self._decoder.decode(b"", final=True)
-        whole += self._thought.rest() if self._thought is not None else ""
-        return whole[: len(whole) - self._cut] if self._cut else whole
+        whole = "".join(self._parts)
+        if self._cut is not None:
+            return whole[: len(whole) - self._cut]
+        whole += self._decoder.decode(b"", final=True)
+        return whole + (self._thought.rest() if self._thought is not None else "")
 
 
 def stop_at(text: str, stop: Sequence[str]) -> int | None:

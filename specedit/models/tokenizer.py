@@ -54,7 +54,7 @@ class Tokenizer:
 
     @cached_property
     def _names(self) -> re.Pattern[str]:
-        longest = sorted(self.specials, key=len, reverse=True)
+        longest = sorted(filter(None, self.specials), key=len, reverse=True)
         return re.compile("|".join(map(re.escape, longest)) or r"(?!)")
 
     def piece(self, id: int) -> bytes:
@@ -119,7 +119,7 @@ CHATML = (
 )
 EDIT = ("system", "user")  # the roles of an edit's messages
 _MARK = "\uf8ff{}\uf8fe"  # private use: no template writes it
-_MARKS = re.compile("\uf8ff([0-9]+)\uf8fe")
+_MARKS = re.compile("\uf8ff([0-9]{1,9})\uf8fe")
 
 
 def prompt_ids(tokenizer: Tokenizer, messages: Sequence[Turn], opening: str) -> list[int]:
@@ -148,6 +148,8 @@ def split(
     parts = [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
     if missing := ", ".join(role for n, role in enumerate(roles) if n not in parts):
         raise ModelError(f"the model's chat template leaves out a message ({missing})")
+    if any(isinstance(part, int) and part >= len(roles) for part in parts):
+        raise ModelError("the model's chat template changes the messages that it is given")
     return [part for part in parts if part != ""]
 
 

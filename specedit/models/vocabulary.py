@@ -133,7 +133,9 @@ class BytePairs:
         if (words := self.tables["words"]) and (id := self._whole(word, words)) is not None:
             return [id]
         letters = self.tables["letters"]
-        ids = [letters[byte] for byte in word if letters[byte] >= 0]
+        ids = [letters[byte] for byte in word]
+        if min(ids) < 0:
+            raise ValueError(f"it lacks a character of {text[:60]!r}")
         after = list(range(1, len(ids) + 1))
         before = list(range(-1, len(ids)))
         last = len(ids)
@@ -306,7 +308,7 @@ def of_gguf(files: ModelFiles) -> Tokenizer:
         return "" if id is None else tokens[id]
 
     tokenizer = Tokenizer(
-        ids_of=pairs.encode if pairs else _sentence_pieces(fields, plain, tokens),
+        ids_of=pairs.encode if pairs else _sentence_pieces(fields, plain, tokens, pieces),
         pieces=pairs.pieces if pairs else pieces,
         specials=specials,
         ends=_ends(specials, map(named, ("eos", "eot", "eom"))),
@@ -379,7 +381,7 @@ def _byte_pairs(fields: Fields, plain: dict[int, str], pieces: list[bytes]) -> B
 
 
 def _sentence_pieces(
-    fields: Fields, plain: dict[int, str], tokens: list[str]
+    fields: Fields, plain: dict[int, str], tokens: list[str], pieces: list[bytes]
 ) -> Callable[[str], list[int]]:
     """SentencePiece's BPE: the merges are every split of a piece into pieces, best score first."""
     from tokenizers import Tokenizer as Core
@@ -406,12 +408,14 @@ def _sentence_pieces(
         lambda: Core(models.BPE(vocab=vocabulary, merges=pairs, **how)),
     )
     core.normalizer = normalizers.Replace(" ", "▁")
-    return _encoder(core)
+    return _encoder(core, pieces)
 
 
-def _encoder(core: Any) -> Callable[[str], list[int]]:
+def _encoder(core: Any, pieces: list[bytes]) -> Callable[[str], list[int]]:
     def encode(text: str) -> list[int]:
         ids: list[int] = core.encode(text, add_special_tokens=False).ids
+        if b"".join(pieces[id] for id in ids) != text.encode("utf-8"):
+            raise ValueError("it lacks a character")
         return ids
 
     return encode
@@ -434,9 +438,10 @@ def of_folder(folder: Path) -> Tokenizer:
     named = {*map(_id, ends if isinstance(ends, list) else [ends])}
     named.add(specials.get(texts["eos_token"]))
     size = 1 + max([*plain, *specials.values()], default=-1)
+    pieces = _pieces(plain, literal, size, spelled_bytes if byte_level else sentence_bytes)
     return Tokenizer(
-        ids_of=_encoder(core),
-        pieces=_pieces(plain, literal, size, spelled_bytes if byte_level else sentence_bytes),
+        ids_of=_encoder(core, pieces),
+        pieces=pieces,
         specials=specials,
         ends=_ends(specials, named),
         begin=specials.get(texts["bos_token"]) if settings.get("add_bos_token") is True else None,
@@ -479,6 +484,7 @@ def _of_json(data: Any) -> tuple[Any, dict[int, str], dict[str, int], dict[int, 
         raise ValueError(f"{str(odd[0])[:40]} is not a token's number")
     byte_level = '"ByteLevel"' in json.dumps([data.get("pre_tokenizer"), data.get("decoder")])
     data |= {"normalizer": _bare(data.get("normalizer")), "added_tokens": []}
+    data["pre_tokenizer"] = _without_space(data.get("pre_tokenizer"))
     data |= dict.fromkeys(("post_processor", "truncation", "padding"))
     return Core.from_str(json.dumps(data)), plain, specials, literal, byte_level
 
@@ -490,6 +496,16 @@ def _bare(normalizer: dict[str, Any] | None) -> dict[str, Any] | None:
     steps = normalizer.get("normalizers", [normalizer])
     kept = [step for step in steps if step.get("type") == "Replace"]
     return {"type": "Sequence", "normalizers": kept} if kept else None
+
+
+def _without_space(part: Any) -> Any:
+    """A pre-tokenizer that puts no space in front of a text."""
+    if isinstance(part, list):
+        return list(map(_without_space, part))
+    never = {"add_prefix_space": False, "prepend_scheme": "never"}
+    if isinstance(part, dict):
+        return {key: never.get(key, _without_space(value)) for key, value in part.items()}
+    return part
 
 
 def _text(token: Any) -> str:

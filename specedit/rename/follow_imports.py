@@ -80,7 +80,7 @@ def follow(tree: Tree, moved: Mapping[str, str], settings: Settings) -> list[tup
             source = Source(tree.shown(path), "", regular.read(place), place)
         edit = outcome(source, texts.get(path, source.text))
         if path in moved:
-            edit = edit.noting(Finding("moved", f"moved to {moved[path]}"))
+            edit = edit.noting(Finding("moved", f"moves to {tree.shown(moved[path])}"))
         if notes.get(path):
             edit = edit.noting(Finding("stays", notes[path]))
         result.append((source, edit))

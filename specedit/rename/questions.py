@@ -98,8 +98,9 @@ def without_prose(
     if not left:
         return guess
     words = [place for place in guess.places if place in left and place.replaced not in ARTICLES]
-    lines = ", ".join(str(line) for line in sorted({place.line for place in words}))
-    message = f"`{guess.old}` on lines {lines} may be ordinary language: not renamed ({why})"
+    lines = sorted({place.line for place in words})
+    where = f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+    message = f"`{guess.old}` on {where} may be ordinary language: not renamed ({why})"
     spots = tuple(Spot(place.line, place.column) for place in words)
     places = tuple(place for place in guess.places if place not in left)
     undecided = (*guess.undecided, Finding("prose", message, spots))

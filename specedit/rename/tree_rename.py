@@ -512,9 +512,7 @@ def used_in(lines: Mapping[str, Iterable[int]], declared: str) -> str:
     """That other files keep the name, and where it is declared, if in one of them."""
     files = [f"{path} ({lines_text(sorted(set(at)))})" for path, at in lines.items()]
     where = f"declared in {declared}; " if declared else ""
-    return (
-        f"{where}used in {listed(files, MAX_NAMED_PLACES, 'more files')}, which keep the old name"
-    )
+    return f"{where}used in {listed(files, MAX_NAMED_PLACES)}, which keep the old name"
 
 
 def used_elsewhere(

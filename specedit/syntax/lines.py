@@ -379,9 +379,11 @@ def moved_patch(old: str, new: str, changed: str) -> str:
     """The patch of a file that moves, as git writes it. `changed`: that of its text alone."""
     hunks = changed.splitlines(keepends=True)[3:]
     share = "" if hunks else "similarity index 100%\n"
-    names = f"rename from {old}\nrename to {new}\n"
-    both = f"--- a/{old}\n+++ b/{new}\n" if hunks else ""
-    return "".join([f"diff --git a/{old} b/{new}\n", share, names, both, *hunks])
+    old, new = (os.fsencode(name).decode("latin-1") for name in (old, new))
+    left, right = _quoted(f"a/{old}"), _quoted(f"b/{new}")
+    names = f"rename from {_quoted(old)}\nrename to {_quoted(new)}\n"
+    both = f"--- {left}\n+++ {right}\n" if hunks else ""
+    return "".join([f"diff --git {left} {right}\n", share, names, both, *hunks])
 
 
 def _marked(mark: str, line: str) -> str:

@@ -73,6 +73,7 @@ NAME_IT = "name the place in the instruction, or with --symbol NAME or --selecte
 DONE = {
     "edited": ("edited", "green"),
     "would-edit": ("would change", "yellow"),
+    "moves": ("moves", "green"),  # and its text stays
     "unchanged": ("unchanged", "dim"),
     "refused": ("refused", "red"),
     "failed": ("failed", "red"),
@@ -94,7 +95,7 @@ def line(report: Report) -> Text:
 def _outcome(report: Report) -> Text:
     if len(report.edits) == 1:
         edit = report.edits[0]
-        word, style = DONE.get(edit.status, (edit.status, ""))
+        word, style = DONE.get(_status(edit), (edit.status, ""))
         word = "not written" if edit.is_unconfirmed else word
         text = Text.assemble((terminal.name(edit.path), "bold"), ": ", (word, style))
         if edit.changed:
@@ -103,14 +104,20 @@ def _outcome(report: Report) -> Text:
         return text
     text = Text(count(len(report.edits), "file"), "bold")
     gap = ": "
+    statuses = [_status(edit) for edit in report.edits]
     for status, (word, style) in DONE.items():
-        if number := report.count(status):
+        if number := statuses.count(status):
             text.append(gap).append(f"{number} {word}", style)
             gap = ", "
     added, removed = sum(e.added for e in report.edits), sum(e.removed for e in report.edits)
     if added or removed:
         text.append(f", +{added} -{removed}")
     return text
+
+
+def _status(edit: Edit) -> str:
+    moves = edit.status == "unchanged" and any(note.kind == "moved" for note in edit.findings)
+    return "moves" if moves else edit.status
 
 
 def _sureness(edit: Edit) -> Text:
@@ -242,7 +249,7 @@ def _renamed(report: Report, *, verbose: bool) -> Iterator[Text]:
     for edit in shown if len(changed) > 1 else ():
         yield Text(f"  {terminal.name(edit.path)}: {count(len(edit.changes), 'place')}")
     if len(changed) > len(shown):
-        yield Text(f"  and {len(changed) - len(shown)} more files (-v names them)")
+        yield Text(f"  and {count(len(changed) - len(shown), 'more file')} (-v names them)")
 
 
 def _shared(report: Report, kinds: tuple[str, ...]) -> dict[tuple[str, str], list[str]]:

@@ -10,14 +10,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-# Characters that move the cursor, ring, or change the reading order are shown as symbols.
+# Characters that move the cursor, ring, change the reading order or are not seen are shown as
+# symbols; joiners stay, which scripts and emoji are written with.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029)
+_UNSEEN = (0xAD, 0x180E, 0x200B, *range(0x2060, 0x2065), 0xFEFF, *range(0xE0000, 0xE0080))
 _HARMLESS = {
     **dict(enumerate(range(0x2400, 0x2420))),
     **{0x09: 0x09, 0x0A: 0x0A},  # a tab and a line's end stay
     0x7F: 0x2421,
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
-    **dict.fromkeys(_BIDI, 0xFFFD),
+    **dict.fromkeys((*_BIDI, *_UNSEEN), 0xFFFD),
     **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
 }
 

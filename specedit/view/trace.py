@@ -147,7 +147,7 @@ class TraceWriter(Sink):
                 encoding="utf-8",
                 errors="backslashreplace",
                 newline="\n",
-                opener=lambda name, flags: os.open(name, flags, 0o600),
+                opener=_opened,
             )
             _share_as(inputs, self._file.fileno())
         except OSError as error:
@@ -235,6 +235,14 @@ def _share_as(inputs: Iterable[str], handle: int) -> None:
     mode = allowed & (held.st_mode if held.st_size else ~mask)
     with contextlib.suppress(PermissionError):  # another user's file, which we may write
         os.fchmod(handle, mode | 0o600)
+
+
+def _opened(name: str, flags: int) -> int:
+    """A handle for writing: a pipe that nothing reads is an error, and is not waited for."""
+    handle = os.open(name, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    if hasattr(os, "O_NONBLOCK"):
+        os.set_blocking(handle, True)
+    return handle
 
 
 def _refuse_foreign(path: Path, inputs: Iterable[str]) -> None:

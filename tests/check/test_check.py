@@ -1,5 +1,7 @@
 """What the checks find in an edited file, what they leave alone, and what they refuse."""
 
+from textwrap import indent
+
 import pytest
 from case_files import read_file, rows
 
@@ -115,6 +117,35 @@ def test_a_file_that_is_only_shown_is_not_copied(checked, tmp_path, copied):
     assert "copied" in kinds(checked(TWO, TWO + copied, "a.py", *beside))
     known = TWO + "\n\ndef price(item):\n    return item.price\n"
     assert checked(known, known.replace("return 2", "return 3"), "a.py", *beside) == []
+
+
+EXAMPLE = """\
+def fetch(url, timeout=10):
+    \"""Return the body of a page.\"""
+    for attempt in range(3):
+        try:
+            return download(url, timeout)
+        except OSError as error:
+            logger.warning("cannot fetch %s: %s", url, error)
+            time.sleep(attempt)  # be polite
+    return None
+"""
+
+
+def test_a_worked_example_of_the_prompt_is_no_answer(checked):
+    assert kinds(checked("a\nb\n", EXAMPLE, "a.txt")) == ["not-checked", "copied"]
+    nested = TWO + "\n\nclass A:\n" + indent(EXAMPLE, "    ")
+    assert "copied" in kinds(checked(TWO, nested, "a.py"))
+    assert "copied" not in kinds(checked(nested, nested.replace("return 2", "return 3"), "a.py"))
+
+
+def test_lines_of_a_text_without_a_grammar_do_not_disappear(checked):
+    lines = [f"Sentence {number}.\n" for number in range(20)]
+    before, after = "".join(lines), "".join(lines[:4] + lines[10:])
+    assert kinds(checked(before, after, "a.md")) == ["not-checked", "lost-lines"]
+    assert kinds(checked(before, after, "a.md", "--allow", "removal")) == ["not-checked"]
+    assert kinds(checked(before, after, "a.md", instruction="Remove six")) == ["not-checked"]
+    assert kinds(checked(before, before.replace("7", "8"), "a.md")) == ["not-checked"]
 
 
 @rows("line")

@@ -92,6 +92,24 @@ def test_git_applies_the_patch(specedit, file):
     assert file.read_bytes() == AFTER
 
 
+@pytest.mark.parametrize(
+    "flags", [["--near", "1"], ["--lines", "1:"], ["--symbol", ""], ["--selected", ""]], ids=str
+)
+def test_half_a_place_is_an_error_and_not_the_whole_file(specedit, file, flags):
+    done = specedit("edit", "rename it", file, *flags)
+    assert (done.returncode, file.read_bytes()) == (2, BEFORE)
+
+
+@pytest.mark.parametrize("words", [("edit", "rename it"), ("rename", "name", "email")], ids=str)
+def test_a_named_file_of_a_work_tree_needs_no_git(specedit, file, words, monkeypatch):
+    subprocess.run(["git", "init", "-q"], cwd=file.parent, check=True)
+    monkeypatch.setenv("PATH", os.fspath(file.parent))
+    done = specedit(*words, file, "--clean-only")
+    assert (done.returncode, file.read_bytes()) == (2, BEFORE)
+    assert b"git cannot be used" in done.stderr and b"bug" not in done.stderr
+    assert specedit(*words, file).returncode == 0 and file.read_bytes() == AFTER
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["file", "stdin"])
 def test_a_patch_holds_nothing_that_was_refused(specedit, file, script, stream):
     script(answer="class User(:\n```")

@@ -42,6 +42,22 @@ def test_what_belongs_on_a_stream_and_cannot_is_an_error_in_words(file, words, h
     assert "Traceback" not in message and "Exception ignored" not in message
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process")
+@pytest.mark.parametrize(
+    ("words", "printed", "message"),
+    [
+        (["edit", "x", "-", "--stdin-filename", "a.py"], 20_000_000, b"too large"),
+        (["apply", "user.py"], 0, b"the limit is 2 million"),
+    ],
+    ids=str,
+)
+def test_a_stream_without_an_end_is_refused_before_memory_is_full(file, words, printed, message):
+    line = 'ulimit -v 3000000; yes | "$@" | head -c 20000000 | wc -c'
+    command = ["sh", "-c", line, "sh", sys.executable, "-m", "specedit", *words]
+    done = subprocess.run(command, cwd=file.parent, capture_output=True, timeout=120)
+    assert int(done.stdout) == printed and message in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("words", [["config"], ["edit", "x", "user.py", "--diff"]], ids=" ".join)
 def test_a_reader_that_is_gone_is_no_would_change(file, words):
     out, into = os.pipe()

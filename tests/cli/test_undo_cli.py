@@ -91,3 +91,5 @@ def test_the_list_is_of_this_work_tree_and_all_has_every_run(specedit, edited, t
     assert b"2 more runs" in done.stderr and b"--list --all" in done.stderr
     done = specedit("undo", "--list", "--all", cwd=other)
     assert (done.stdout.count(b"c.py"), done.stdout.count(b"a.py"), done.stderr) == (11, 1, b"")
+    assert specedit("undo", cwd=other).returncode == 0
+    assert b" 1 more run, of" in specedit("undo", "--list", cwd=other).stderr

@@ -7,7 +7,7 @@ from scripted_engine import END, WordTokenizer
 
 from specedit.decode import drafters
 from specedit.decode.drafters import learned
-from specedit.errors import UsageError
+from specedit.errors import ModelError, UsageError
 
 
 @rows("names said")
@@ -40,6 +40,19 @@ def test_a_change_is_expected_again_and_so_costs_little_from_then_on():
     assert result.passes <= unlearned.passes + 12, "twelve changes, not two passes for each"
     half = len(result.chunks) // 2
     assert all(c.accepted == c.proposed for c in result.chunks[half:])
+
+
+def test_a_word_that_the_vocabulary_cannot_spell_is_not_learned():
+    class Lacking(WordTokenizer):
+        def encode(self, text: str) -> list[int]:
+            raise ModelError("the model's vocabulary cannot spell this text")
+
+    words = WordTokenizer()
+    ids, instruction = words.encode(lines("username")), words.encode("rename username to email")
+    lacking = Lacking()
+    lacking.__dict__ |= words.__dict__
+    assert learned.Learned(ids, words, instruction).foreseen
+    assert not learned.Learned(ids, lacking, instruction).foreseen
 
 
 def test_a_learned_change_covers_case_variants():

@@ -15,6 +15,7 @@ from test_trees import FLAT, SAMPLED
 
 from specedit.decode import drafters
 from specedit.decode.drafters import SmallModel
+from specedit.decode.drafters.lookup_drafter import LookupDrafter
 from specedit.decode.drafters.model_drafter import (
     CandidatesDrafter,
     ModelDrafter,
@@ -165,3 +166,19 @@ def test_a_real_model_that_drafts_for_itself_is_always_right(folder, name, sampl
     assert tried
     if name == "model":
         assert all(chunk.accepted == chunk.proposed for chunk in tried)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_a_small_model_is_fed_fits_its_window(name):
+    answer = [*range(10)] * 20
+    model = SmallModel(ScriptedEngine(answer, end=50, vocabulary=51, sure=0.999, window=60))
+    lookup = LookupDrafter()
+    drafter = KINDS[name](model, GREEDY, eager=True, lookup=lookup)
+    for each in (lookup, drafter):
+        each.begin([7])
+        each.commit(answer[:20])
+    for token in answer[20:60]:
+        drafter.set_budget(1e9, 1.0, 0.0)
+        drafter.propose(16)
+        for each in (lookup, drafter):
+            each.commit([token])

@@ -146,6 +146,5 @@ def test_staged_content_has_the_newlines_of_a_checkout(repo):
     repo.stage({".gitattributes": "*.cs text eol=crlf\n", "a.cs": "1\r\n2\r\n"})
     entry = staged(repo)["a.cs"]
     assert git.content(repo.root, entry) == b"1\r\n2\r\n"
-    assert not entry.partly
     assert entry.blob == git.blob_of(repo.root, "a.cs", b"1\r\n2\r\n")
     assert entry.blob == git.blob_of(repo.root, "plain", b"1\n2\n")

@@ -16,7 +16,7 @@ import pytest
 from effort import some
 from git_repository import CLEAN, Repository
 
-from specedit.errors import SpeceditError
+from specedit.errors import GitError, SpeceditError
 from specedit.files import git
 from specedit.files.git import ask
 
@@ -295,6 +295,19 @@ def test_a_work_tree_that_the_configuration_puts_elsewhere_is_refused(tmp_path, 
     made.git("config", "core.worktree", str(tmp_path / "home"))
     with pytest.raises(SpeceditError, match="work tree is"):
         git.choose(made.root, containing=["username"])
+
+
+@pytest.mark.parametrize("harm", ["another owner", "no objects"])
+def test_a_repository_that_git_refuses_has_no_clean_files(harm, tmp_path, monkeypatch):
+    made = Repository.init(tmp_path / "repo")
+    made.commit({"a.py": TEXT})
+    if harm == "no objects":
+        shutil.rmtree(made.root / ".git/objects")
+    else:
+        monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    made.write("a.py", TEXT * 2)
+    with pytest.raises(GitError, match="fatal: "):
+        git.dirty([made.root / "a.py"])
 
 
 def test_colours_that_a_configuration_asks_for_are_in_no_name(tmp_path):

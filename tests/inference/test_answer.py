@@ -123,6 +123,16 @@ def test_stop_texts_are_found_across_pieces(said, stop, text):
     assert reader.text() == text
 
 
+def test_a_stop_text_ends_an_answer_whose_last_id_begins_another_character():
+    class Tokenizer(ScriptedTokenizer):
+        def piece(self, token: int) -> bytes:
+            return b"two\xe2" if token == 7 else super().piece(token)
+
+    reader = Reader(Tokenizer(), "", ("two",))
+    assert [reader.ends(token) for token in (97, 7)] == [False, True]
+    assert reader.text() == "a"
+
+
 @given(st.text(st.characters(exclude_characters="`", exclude_categories=("Cs",))))
 def test_pieces_are_whole_characters_and_add_up(text):
     reader = Reader(ScriptedTokenizer(), "")

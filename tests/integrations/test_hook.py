@@ -93,6 +93,24 @@ def test_only_staged_content_counts(hooked):
     assert hooked.repo.read("a.py") == "x = 2\nOld = 3\n"
 
 
+@pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree"])
+def test_staged_content_counts_where_git_does_not_look_at_the_work_tree(mark, hooked):
+    hooked.repo.stage({"a.py": "Old = 1\n"})
+    hooked.repo.git("update-index", mark, "a.py")
+    hooked.repo.write("a.py", "x = 1\n")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "-Old = 1\n+New = 1\n" in out and "not rewritten" in err
+
+
+@pytest.mark.parametrize("name", ["new.py", "no_such.py", "folder"])
+def test_a_named_file_that_git_does_not_have_is_an_error(hooked, name):
+    hooked.repo.write("new.py", "Old = 3\n")
+    hooked.repo.write("folder/a.py", "Old = 3\n")
+    hooked.repo.git("add", "folder")
+    code, out, err = hooked.specedit("hook", "run", "folder/a.py", name)
+    assert (code, out) == (2, "") and f"{name} is not a file in git's index" in err
+
+
 LINES = "".join(f"x{n} = {n}\n" for n in range(12))
 
 
@@ -128,6 +146,16 @@ def test_a_staged_file_that_is_gone_from_the_work_tree_is_not_written(hooked):
     )
 
 
+def test_a_link_in_the_place_of_a_staged_file_is_not_followed(hooked):
+    path = hooked.repo.write("a.py", "Old = 0\n")
+    hooked.repo.git("add", "a.py")
+    path.unlink()
+    path.symlink_to(hooked.repo.write("other.txt", "Old = 0\n"))
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "a.py: not rewritten: a link" in out + err
+    assert hooked.repo.read("other.txt") == "Old = 0\n"
+
+
 def test_what_is_no_text_is_neither_asked_about_nor_mentioned(tmp_path):
     hooked = Hooked.make(tmp_path / "repo", INSTRUCTION.replace("*.py", "**"))
     hooked.repo.commit({"pyproject.toml": INSTRUCTION.replace("*.py", "**")})
@@ -143,6 +171,16 @@ def test_text_that_cannot_be_read_is_named_and_holds_up_nothing(hooked):
     hooked.repo.stage({"latin.py": "# Größe Old\n".encode("latin-1")})
     code, _, text = hooked.specedit("hook", "run")
     assert code == 0 and "latin.py: not UTF-8" in text
+
+
+def test_a_filter_that_fails_ends_one_file_and_not_the_run(hooked, tmp_path):
+    hooked.repo.stage({"a.py": "Old = 1\n", "b.py": "Old = 1\n"})
+    hooked.repo.write(".gitattributes", "a.py filter=lacking\n")
+    hooked.repo.write("a.py", "Old = 2\n")
+    (tmp_path / "global").write_text('[filter "lacking"]\nclean = false\nrequired = true\n')
+    hooked.repo.env["GIT_CONFIG_GLOBAL"] = str(tmp_path / "global")
+    code, out, err = hooked.specedit("hook", "run")
+    assert code == 1 and "a.py: git hash-object" in err and "b/b.py" in out
 
 
 def test_a_refused_answer_stops_the_commit_and_writes_nothing(tmp_path):
@@ -441,3 +479,13 @@ def test_an_old_name_that_means_something_else_stops_nothing(naming):
     assert naming.commit() == (0, "")
     naming.repo.stage({"a.py": "def New(): ...  # x\n", "new.py": "class New: ...\n"})
     assert naming.commit() == (0, "")
+
+
+def test_a_declaration_is_found_below_the_top_of_a_second_work_tree(naming):
+    """There git tells a hook its folder, and takes the current one for the top."""
+    naming.repo.commit({"a.py": "x = 1\n", **{f"sub/{name}": USES[name] for name in USES}})
+    naming.repo.git("worktree", "add", "-q", "../second", "-b", "side")
+    side = Hooked(naming.repo.at(naming.repo.root.parent / "second"), naming.calls)
+    side.repo.stage({"sub/a.py": "def New(): ...\n"})
+    code, text = side.commit()
+    assert code == 1 and "  sub/b.py:1,3: specedit rename Old New sub/b.py\n" in text

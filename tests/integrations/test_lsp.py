@@ -97,6 +97,13 @@ def test_a_byte_order_mark_moves_no_rename(editor, tmp_path):
     assert renamed(editor, uri, (0, 1), "email") == "\ufeffemail = 1; y = email\n"
 
 
+def test_a_rename_leaves_words_that_may_be_ordinary_language(editor, tmp_path):
+    text = 'def user_agent():\n    """Return the user agent, as `user_agent` does."""\n'
+    wanted = 'def ua():\n    """Return the user agent, as `ua` does."""\n'
+    uri = editor.open_file(tmp_path / "a.py", text)
+    assert renamed(editor, uri, (0, 5), "ua") == wanted
+
+
 def test_other_files_are_renamed_on_disk_and_keep_their_line_ends(editor, tmp_path):
     repository = Repository.init(tmp_path / "repository")
     other = "from a import aa\r# 🙂\r\nprint(aa)\n".encode()

@@ -9,6 +9,7 @@ import pytest
 from refused_fields import ALLOWED, REFUSED, predicted
 from scripted_engine import WordTokenizer
 
+from specedit.errors import ModelError
 from specedit.integrations.vllm import launch
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, parted
 from specedit.integrations.vllm.middleware import CHAT, MAX_BODY_BYTES, Predictions
@@ -220,9 +221,15 @@ def test_a_null_or_empty_prediction_predicts_nothing(prediction):
     assert PREDICTION not in str(vllm.bodies[0])
 
 
-def test_a_model_without_words_is_reported_in_a_header():
+class Speechless(WordTokenizer):
+    def encode(self, text: str) -> list[int]:
+        raise ModelError("the model's vocabulary cannot spell this text")
+
+
+@pytest.mark.parametrize("words", [None, Speechless()])
+def test_a_model_without_words_is_reported_in_a_header(words):
     vllm = Vllm("a")
-    headers = ask(vllm, chat("a"), words=None)[2]
+    headers = ask(vllm, chat("a"), words=words)[2]
     assert b"not used" in headers[b"x-specedit-prediction"]
     assert "prediction" not in json.loads(vllm.bodies[0])
 

@@ -98,6 +98,12 @@ def test_template_text_names_special_tokens(tokenizer):
     assert tokenizer.encode_template("int") == tokenizer.encode("int")
 
 
+def test_a_control_token_without_a_name_is_in_no_template(tokenizer):
+    nameless = replace(tokenizer, specials={**tokenizer.specials, "": 0})
+    text = "x<|im_end|>int"
+    assert nameless.encode_template(text) == tokenizer.encode_template(text)
+
+
 def test_a_merge_of_what_is_not_a_token_is_named():
     with pytest.raises(ValueError, match="'in' of merge 'i n' is not a token"):
         vocabularies.tables_of({"i": 0, "n": 1}, ["i n"], {}, [b"i", b"n"], whole_words=False)
@@ -145,6 +151,8 @@ def test_sentence_pieces_join_to_the_text(tmp_path):
         ids = tokenizer.encode(text)
         assert joined(tokenizer, ids) == text.encode()
         assert not set(ids) & {0, 1, 2}
+    with pytest.raises(ModelError, match="cannot spell this text: it lacks a character"):
+        tokenizer.encode("a▁b")  # its own writing of a space
     assert [tokens[id] for id in tokenizer.encode(" int")] == ["▁int"]
     assert (tokenizer.ends, tokenizer.begin) == ({2}, 1)
 
@@ -155,6 +163,24 @@ def test_a_folder_without_a_tokenizer(damage, tmp_path):
         (tmp_path / "tokenizer.json").write_text(damage, "utf-8")
     with pytest.raises(ModelError, match="tokenizer"):
         load_tokenizer(ModelFiles("none", tmp_path, "folder"))
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        pre_tokenizers.Metaspace(prepend_scheme="first", split=False),
+        pre_tokenizers.Sequence([pre_tokenizers.Metaspace()]),
+        pre_tokenizers.ByteLevel(add_prefix_space=True),
+    ],
+    ids=["Mistral", "in a sequence", "GPT-2"],
+)
+def test_a_folder_s_tokenizer_puts_no_space_in_front(cut, tmp_path):
+    letters = ["▁", *pre_tokenizers.ByteLevel.alphabet()]
+    core = Core(models.BPE(vocab={letter: id for id, letter in enumerate(letters)}, merges=[]))
+    core.pre_tokenizer = cut
+    core.save(str(tmp_path / "tokenizer.json"))
+    tokenizer = load_tokenizer(ModelFiles("folder", tmp_path, "folder"))
+    assert joined(tokenizer, tokenizer.encode("int x")) == b"int x"
 
 
 PIECES = st.lists(st.sampled_from([*"abcdeé 1.\n", "ab", "日", "'ll", "\t"])).map("".join)
@@ -193,7 +219,10 @@ def test_law_byte_pairs_are_those_of_the_tokenizers_library(style, pairs, text):
     reference.pre_tokenizer = pre_tokenizers.Sequence([*cuts, spell])
     pieces = [*map(spelled_bytes, tokens)]
     tables = vocabularies.tables_of(vocabulary, merges, letters, pieces, whole_words=whole_words)
-    assert vocabularies.BytePairs(style, tables).encode(text) == reference.encode(text).ids
+    encode = vocabularies.BytePairs(style, tables).encode
+    with pytest.raises(ValueError, match="lacks a character"):  # the library leaves it out
+        encode(f"{text}~")
+    assert encode(text.replace("~", "")) == reference.encode(text.replace("~", "")).ids
 
 
 @pytest.mark.real

@@ -41,6 +41,19 @@ def test_python_imports_follow_a_file_and_undo_takes_it_back(inside, repo, new):
     assert repo.git("status", "--short") == ""
 
 
+@pytest.mark.parametrize("flag", ["--check", "--yes"])
+def test_the_report_says_that_a_file_whose_text_stays_moves(inside, repo, monkeypatch, flag):
+    repo.commit({"src/alone.py": "x = 1\n"})
+    monkeypatch.chdir(repo.root / "src")
+    done = inside("rename", "alone.py", "other.py", flag)
+    assert done.stderr.splitlines() == [b"alone.py: moves to other.py", b"alone.py: moves"]
+
+
+def test_a_file_to_move_that_is_not_there_is_named(inside, repo):
+    done = inside("rename", "no_such.py", "x.py")
+    assert done.returncode == 2 and b"no_such.py: no such file" in done.stderr
+
+
 def test_undo_removes_the_folders_that_the_move_made_and_no_others(inside, repo):
     (repo.root / "empty" / "there").mkdir(parents=True)
     assert inside("rename", "src/shop/user.py", "empty/there/new/deep/user.py").returncode == 0

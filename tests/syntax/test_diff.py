@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specedit.edit.hunk_choice import applied, part_of
 from specedit.syntax import lines
-from specedit.syntax.lines import Hunk, hunks, patch, word_spans
+from specedit.syntax.lines import Hunk, hunks, moved_patch, patch, word_spans
 
 TEXT = st.lists(st.sampled_from(["a", "b", "", "x y", "  z", "é"]), max_size=14).map("\n".join)
 BYTES = st.lists(
@@ -50,18 +50,19 @@ def test_a_missing_final_newline_is_a_change():
     assert [(line.kind, line.ends) for line in hunk.lines] == [("-", True), ("+", False)]
 
 
-def _git_takes(folder: Path, name: str, before: bytes, after: bytes) -> bytes:
+def _git_takes(folder: Path, name: str, before: bytes, after: bytes, to: str = "") -> bytes:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(before)
+    change = patch(name, before, after)
     subprocess.run(
         ["git", "-c", "core.autocrlf=false", "apply", "--whitespace=nowarn", "-"],
-        input=patch(name, before, after),
+        input=moved_patch(name, to, change.decode()).encode() if to else change,
         cwd=folder,
         check=True,
         capture_output=True,
     )
-    return path.read_bytes()
+    return (folder / (to or name)).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,7 @@ def test_git_takes_every_patch(repository, before, after):
 @rows("name")
 def test_git_takes_every_name(repository, name):
     assert _git_takes(repository, name, b"one\ntwo\n", b"one\n2") == b"one\n2"
+    assert _git_takes(repository, name, b"one\n", b"2\n", "there/" + name) == b"2\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])

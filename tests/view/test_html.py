@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from html.parser import HTMLParser
@@ -143,6 +144,17 @@ def test_view_does_not_overwrite_the_trace_it_reads(specedit, tmp_path, words):
     done = specedit("view", *words, cwd=tmp_path)
     assert done.returncode == 2 and b"was not made by specedit" in done.stderr
     assert place.read_bytes() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes a named pipe")
+def test_view_replaces_no_file_that_is_named_but_its_own_pages(specedit, tmp_path):
+    trace(tmp_path / "run.jsonl", RUN)
+    (tmp_path / "mine.py").write_text("x = 1\n", encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("mine.py", "pipe"):
+        assert specedit("view", "run.jsonl", "-o", name, cwd=tmp_path).returncode == 2
+    assert (tmp_path / "mine.py").read_text("utf-8") == "x = 1\n"
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_view_overwrites_no_page_that_is_not_its_own(specedit, tmp_path):

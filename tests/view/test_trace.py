@@ -1,6 +1,7 @@
 """A trace is one JSON line per pass, and nothing of a run is lost in it."""
 
 import json
+import os
 import stat
 import sys
 from contextlib import closing
@@ -155,6 +156,15 @@ def test_an_older_trace_goes_when_there_is_a_newer_one(specedit, script, tmp_pat
     assert (tmp_path / "t").read_bytes() == older
     assert specedit("edit", "x", "a.py", "--trace", "t", cwd=tmp_path).returncode == 0
     assert [run.file for run in read(tmp_path / "t")] == ["a.py"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes a named pipe")
+def test_a_pipe_that_nothing_reads_is_not_waited_for(process, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.py").write_text("x = 1\n")
+    words = ("edit", "Change 'x = 1' to 'x = 2'", "a.py", "--check", "--trace", "pipe")
+    done = process(*words, cwd=tmp_path, timeout=20)
+    assert done.returncode == 2 and b"the trace cannot be written" in done.stderr
 
 
 def test_a_trace_may_go_into_a_device(specedit, script, tmp_path):

@@ -85,6 +85,12 @@ def test_text_cannot_drive_the_terminal(width, colours):
     assert "[bold]x[/] :smile:" in text
 
 
+@pytest.mark.parametrize("character", ["\u200b", "\u2060", "\ufeff", "\u00ad", "\U000e0041"])
+def test_a_character_that_is_not_seen_is_shown(character):
+    text = shown("admin = 1\n", f"ad{character}min = 1\n")
+    assert re.search("- admin", text) and re.search("\\+ ad\ufffdmin", text)
+
+
 def test_a_patch_on_a_terminal_is_coloured_and_cannot_drive_it(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr("sys.stdout", shown := Terminal())

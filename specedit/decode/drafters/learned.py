@@ -16,6 +16,7 @@ from itertools import accumulate
 
 from specedit.decode import Codec, constants
 from specedit.engines.base import common
+from specedit.errors import ModelError
 from specedit.syntax.identifiers import derived, words_of
 
 MAX_CHANGE_IDS = 48  # ids of the longest change that is learned
@@ -173,7 +174,7 @@ class Learned:
         new = text[starts[first] : begin] + word + text[end : starts[last]]
         try:
             ids = self._codec.encode(new.decode("utf-8"))
-        except UnicodeDecodeError:
+        except (UnicodeDecodeError, ModelError):
             return
         span = last - first
         old = self._ids[first:last]

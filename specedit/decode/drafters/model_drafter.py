@@ -209,7 +209,7 @@ class ModelDrafter:
 
     def propose(self, most: int) -> Draft | None:
         small, ids = self._small, self._ids
-        fits = len(ids) + MAX_DRAFT_IDS <= small.engine.info.window
+        fits = len(ids) + MAX_DRAFT_IDS + GUIDING <= small.engine.info.window
         if self._unknown or not fits or not self._pays_to_read():
             return None
         spent = 0.0

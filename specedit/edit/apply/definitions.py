@@ -377,7 +377,9 @@ def _literal(own: Definition, old: Definition | None) -> int | None:
     deeper = [line for line in own.body if weight(line) >= 0.6]
     change = Margins([(own.head, old.head)])
     depth = len(margin(old.head))
-    equal = sum(line in inside and len(margin(line)) > depth for line in deeper)
+    if any(len(margin(line)) <= depth for line in deeper):
+        return None
+    equal = sum(map(inside.__contains__, deeper))
     return depth if equal > sum(change.applied(line) in inside for line in deeper) else None
 
 

@@ -316,6 +316,7 @@ def _filled(hunk: ChangeHunk, place: HunkPlace, index: FileIndex, first: str) ->
     return Splice(place.first, at, tuple(result), place.how)
 
 
+_CALLED = re.compile(r"(\w+)\(")
 _NAMED = re.compile(r"(\w+)\s*[({:<]")
 
 
@@ -368,7 +369,7 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
     aligner = Aligner(costs)
     path = aligner.path()
     place = _of_path(path)
-    if not _enough(place, scores, weights):
+    if not _enough(place, old, index, scores, weights):
         return []
     others = sorted(
         islice(aligner.alternatives(path, SURE_MARGIN), MAX_ALTERNATIVES),
@@ -380,16 +381,23 @@ def similar_places(hunk: ChangeHunk, index: FileIndex) -> list[HunkPlace]:
 
 
 def _enough(
-    place: HunkPlace, scores: Sequence[Mapping[int, float]], weights: Sequence[float]
+    place: HunkPlace,
+    old: Sequence[str],
+    index: FileIndex,
+    scores: Sequence[Mapping[int, float]],
+    weights: Sequence[float],
 ) -> bool:
-    """Whether a place holds as much of a hunk as says that it is its place."""
+    """Whether a place holds as much of a hunk as says that it is its place. A line that calls what
+    the file does not have is another one."""
     equal = near = 0.0
     for n, row in enumerate(place.rows):
         if row is None:
             continue
         if scores[n].get(row, 0.0) >= weights[n] * (ALMOST - 0.3):
             equal += weights[n]
-        elif scores[n].get(row, 0.0) >= weights[n] * (MISQUOTED - 0.3):
+        elif scores[n].get(row, 0.0) >= weights[n] * (MISQUOTED - 0.3) and all(
+            map(index.found, _CALLED.findall(old[n]))
+        ):
             near += weights[n]
     return equal >= 1.0 and equal + near >= 0.5 * sum(weights)
 

@@ -14,7 +14,7 @@ from specedit.syntax.work import spend
 
 LEFT_OUT, MAYBE, REMOVED = "left out", "maybe", "removed"
 _COMMENT = re.compile(
-    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;%]+(?=[\s.…(]|$))\s*(?P<text>.*?)\s*"
+    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;]+(?=[\s.…(]|$)|%+(?=\s*(?:[.…]|\w+\s)))\s*(?P<text>.*?)\s*"
     r"(?P<end>\*+/\}?|--+>)?"
 )
 _DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")

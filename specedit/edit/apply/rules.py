@@ -68,6 +68,7 @@ BRANCHES = frozenset(  # heads of blocks of which there are several side by side
 NEIGHBOUR_LINES = 200  # in which no other line is like the first one of a block
 MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
 MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
+_IN_COMMENT = ("/*", "*/", "* ", "*")
 _REMOVE_THIS = re.compile(
     r"\S\s+(?:#|//|--|/\*|<!--)\W*(?:remove|delete)d?(?: this)?(?: line)?\W*$", re.IGNORECASE
 )
@@ -323,6 +324,10 @@ def _floating(merge: Merge) -> Iterator[Ambiguity]:
             and (n in own or any(rows[k].owner != rows[n].owner for k in own))
             for n in part
         )
+        lines = [n for n in own if rows[n].part == LINE and rows[n].text.strip()]
+        known = [n for n in lines if merge.path[n].matched]
+        if len(lines) == len(own) and known and not any(map(merge.equal, known)):
+            anchored = known == lines  # each is in place of a line
         if own and not anchored:
             reason = "shows no line of the file beside it, so nothing says where it belongs"
             yield Ambiguity(rows[own[0]].text.strip(), reason, hint="show the line above it")
@@ -335,6 +340,28 @@ def _partial(merge: Merge) -> Iterator[Ambiguity]:
         if row.partial and not step.matched:
             reason = "is shown in part, and the file does not have it"
             yield Ambiguity(row.text.strip(), reason, hint="show all of its lines")
+
+
+def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
+    """Comments that the snippet does not show and would take away, where no grammar says what they
+    belong to, or half of one. Case: the comment above the script of a component of Vue."""
+    if merge.comparison.language is not None and merge.comparison.language.grammar:
+        return
+
+    def remarks(lines: Sequence[str]) -> list[str]:
+        return [x for x in lines if comment_text(x) is not None or x.strip()[:2] in _IN_COMMENT]
+
+    def balance(lines: Sequence[str]) -> int:
+        return "\n".join(lines).count("/*") - "\n".join(lines).count("*/")
+
+    for _, a, b, c, d in opcodes(merge.file, merge.new):
+        lost = remarks(merge.file[a:b])
+        if len(lost) > len(remarks(merge.new[c:d])):
+            reason, hint = "is not shown, and would go", "show it, or remove it with a diff"
+            yield Ambiguity(lost[0].strip(), reason, ((a + 1, b),), hint)
+    if balance(merge.file) != balance(merge.new):
+        reason = "a comment would begin or end elsewhere"
+        yield Ambiguity(merge.rows[0].text.strip(), reason, hint="show more lines around it")
 
 
 def _to_remove(merge: Merge) -> Iterator[Ambiguity]:
@@ -581,7 +608,17 @@ def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
 LINES: tuple[Rule, ...] = (_comments_for_code, _many_dropped, _without_end, _unended)
 DEFINITIONS: tuple[Rule, ...] = (_to_remove, _lost, _doubled)
 DOUBTS: tuple[Rule, ...] = (
-    *(_floating, _partial, _moved, _repeated, _never_run, _beside, _new_blocks, _only_added),
+    *(
+        _comments_lost,
+        _floating,
+        _partial,
+        _moved,
+        _repeated,
+        _never_run,
+        _beside,
+        _new_blocks,
+        _only_added,
+    ),
     *(_known, _elsewhere),
 )
 RULES = (LINES, DEFINITIONS, DOUBTS)

@@ -170,6 +170,8 @@ class HuggingFaceEngine:
                 yield
         except ModelError:
             self._ids, self._held, self._states = [], 0, {0: self._states[0]}
+            with contextlib.suppress(RuntimeError):  # the device does not work any more
+                self._runner.restore(self._states[0])
             raise
 
 

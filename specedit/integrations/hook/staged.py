@@ -24,7 +24,7 @@ from specedit.edit.report import Edit, Finding
 from specedit.edit.request import Request
 from specedit.edit.run import run_edit
 from specedit.edit.sink import Answered, Begun, EditEvent, Finished, Sink
-from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, RefusedEdit, UsageError
+from specedit.errors import DONE, FAILED, WOULD_CHANGE, FileError, GitError, RefusedEdit, UsageError
 from specedit.files import git, regular
 from specedit.files.git import check_within
 from specedit.files.journal import home
@@ -95,6 +95,8 @@ class HookRun:
                 done.append(file)
             except FileError as problem:
                 self.sink.note(entry.name, problem.reason)
+            except GitError as problem:
+                self.sink.note(entry.name, problem.message)
             except OSError as problem:
                 self.sink.note(entry.name, problem.strerror or str(problem))
         for file in done:
@@ -112,10 +114,8 @@ class HookRun:
                 if self._rule_seconds[rule] >= rule.max_seconds:
                     self.sink.note(name, _out_of_time(rule, step))
                     continue
-                if not file.staged:  # read from the work tree where that holds the same
-                    held = git.content(self.root, file.entry) if file.entry.partly else None
-                    file.staged = regular.read(self.root / name) if held is None else held
-                    file.fixed = file.staged
+                if not file.staged:
+                    file.staged = file.fixed = git.content(self.root, file.entry)
                 data = file.staged  # no rule applies to an empty or binary file
                 if data and (b"\0" not in data or data.startswith(tuple(UTF16))):
                     self._step(file, rule, step)
@@ -213,6 +213,8 @@ class HookRun:
     def _fix(self, file: _StagedFile) -> tuple[str, bool]:
         """Write the fix, or nothing; what was done, and whether the work tree holds the fix."""
         path = self.root / file.entry.name
+        if path.is_symlink():
+            return "not rewritten: a link is in its place in the work tree", False
         try:
             current = Source(file.entry.name, "", regular.read(path), path.resolve(strict=True))
         except OSError:

@@ -367,6 +367,8 @@ def rename_at(
     target = Target(name, start, start + len(old))
     result = tree.rename_in(list(dict.fromkeys(paths)), old, new, settings, target)
     tree.refuse_taken(result, settings)
+    if settings.scope != "derived":
+        result = result.without_prose(tree.project, "in an editor")
     texts = tuple(
         _changed(tree, name, by_name.get(name), guess.text, document.encoding)
         for name, guess in result.files.items()

@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from specedit.engines.base import appeared
+from specedit.errors import ModelError
 from specedit.integrations.vllm.drafting import MAX_DRAFT_IDS, PREDICTION, joined, served_tokenizer
 from specedit.integrations.vllm.launch import batch_invariant, drafts_spoil_sampling
 from specedit.models.tokenizer import Tokenizer
@@ -66,7 +67,10 @@ class Predictions:
         if tokenizer is None:
             unused = "this model has no tokenizer.json"
         else:
-            ids = [await asyncio.to_thread(tokenizer.encode, text) for text in texts]
+            try:
+                ids = [await asyncio.to_thread(tokenizer.encode, text) for text in texts]
+            except ModelError:
+                unused = "this model's vocabulary cannot spell it"
             if drafts_spoil_sampling() and request.get("temperature") != 0:
                 unused = "this build of vLLM spoils drafted samples; ask with temperature 0"
         keep_ids = bool(request.get("return_token_ids"))
