@@ -293,10 +293,16 @@ class Typing(Lookup):
             inner_types = (up.type in self.rules.arguments for up in leaves[1].up())
             if not any(inner_types):
                 names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
+        listed = (below for below in node.walk() if below.type in self.rules.arguments)
+        first_listed = next(listed, None) if len(names) > 1 else None
+        inner = first_of(first_listed) if first_listed is not None else None
+        if (
+            inner is not None
+            and names[0] in self.rules.records_of
+            and inner.type in self.rules.untyped
+        ):
+            return None  # `Record<keyof Cart, number>`
         if names[0] in self.rules.wrappers and len(names) > 1:
-            listed = (below for below in node.walk() if below.type in self.rules.arguments)
-            first_listed = next(listed, None)
-            inner = first_of(first_listed) if first_listed is not None else None
             return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
         return self.named(names[0], leaves[0])
 

@@ -346,7 +346,10 @@ class JavaScript(JavaScriptModules):
 
     def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
         """An object literal in a call of what another project has: `fetch(url, {…})`."""
-        callee = _callee(owner.node) if owner.node.type in self.nameless else None
+        node = owner.node
+        while node.parent is not None and node.parent.type in ("pair", "array", *self.nameless):
+            node = node.parent
+        callee = _callee(node) if owner.node.type in self.nameless else None
         if callee is None:
             return False
         if (member := typing.member_leaf(callee)) is None:

@@ -182,7 +182,7 @@ records_of: Record
 arguments: type_arguments
 unions: union_type intersection_type
 paths: nested_type_identifier nested_identifier
-untyped: type_query string lookup_type
+untyped: type_query string lookup_type index_type_query
 takes_out: call_expression await_expression
 awaits: await_expression
 awaited: Promise PromiseLike
