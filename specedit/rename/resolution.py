@@ -202,12 +202,15 @@ def resolve_name(
         resolved.chosen = _members_of(ours, owner, resolved.rules)
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        visible = [each for each in visible if not _is_literal(resolved, each)] or visible
+        for stays in (_adds_elsewhere, _is_literal):
+            visible = [each for each in visible if not stays(resolved, each)] or visible
         alone = [each for each in visible if not _is_of_class(each)]  # as a bare name says
         others = [each for each in visible if not all(owner.name for owner in each.owners)]
         resolved.chosen = [x for x in visible if x in alone or x in others] if alone else visible
     _include_clear_uses(resolved, ours)
     resolved.parameters_stored(name.lstrip("$"), ours, derived=derived)
+    if any(_adds_elsewhere(resolved, each) for each in resolved.chosen):
+        theirs = [each for each in theirs if not each.module]
     _sort_unchosen(resolved, theirs)
     return resolved
 
@@ -391,7 +394,8 @@ def _include_clear_uses(resolved: ResolvedName, ours: Sequence[Meaning]) -> None
             continue
         taken = each
         if literal and chosen_members:
-            text, takes = "an object literal has it", every
+            takes = every and not _adds_elsewhere(resolved, each)
+            text = "an object literal has it"
         elif each.kind == UNKNOWN and chosen_members:
             label = resolved.typing_of(each.leaves[0]).scopes.label(each.leaves[0])
             if label in rules.of_many:
@@ -653,6 +657,13 @@ def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     owners = [declared.member_of for declared in each.declared]
     nameless = resolved.rules.nameless
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
+
+
+def _adds_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether a member may be one of another project's class."""
+    own = [owner for owner in each.owners if owner.module is None]
+    adds = (resolved.rules.adds_elsewhere(resolved.typing_of(up.node), up) for up in own)
+    return bool(own) and all(adds)
 
 
 def _is_member(resolved: ResolvedName, each: Meaning) -> bool:

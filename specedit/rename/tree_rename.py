@@ -16,7 +16,7 @@ from specedit.check.finding import SEVERAL, Finding
 from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import MANY_NAMES, called, check_names, guessed
+from specedit.rename.places import MANY_NAMES, called, checked_names, guessed
 from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
     DESCRIPTIONS,
@@ -144,7 +144,7 @@ def rename_tree(
     """`paths`: the files that hold the name, in any spelling that the scope allows. `strict`: what
     nothing declares is an error; else it is renamed all the same, with a note."""
     owner, name = names.split_member(old)
-    check_names(name, new, scope)
+    name, new = checked_names(name, new, scope)
     derives = scope == "derived"
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     others = [path for path in _otherwise(project, exact, name) if path not in paths]

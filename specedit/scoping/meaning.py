@@ -203,11 +203,9 @@ class _Sorting:
                         if self._are_one(member, over, above in typing.project.parts(owner)):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
-                wanted = typing.members(
-                    self.rules.owner_of_literal(typing, owner.node) or (), self.name
-                )
-                for member in mine[:1] if wanted else []:
-                    self._join(member, wanted[0])
+                for wanted in self.rules.owner_of_literal(typing, owner.node) or ():
+                    for member in typing.members((wanted,), self.name)[:1]:
+                        self._join(mine[0], member)
         if len({id(each.member_of) for each in self.declared if each.member_of is not None}) > 1:
             for typing in self.typings:
                 for member, other in self.rules.same_members(typing, self.name):

@@ -19,6 +19,7 @@ WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
     "receivers",
     "family",
     "keyed",
+    "records_of",
     "prelude",
     "of_many",
     "held",

@@ -112,6 +112,7 @@ class Tables:
     around_types: frozenset[str] = NONE  # what wraps a type, and changes nothing
     aliases: frozenset[str] = NONE
     lists: frozenset[str] = NONE  # types of many
+    records_of: frozenset[str] = NONE  # types with members of any name, of their last argument
     arguments: frozenset[str] = NONE  # lists of a type's arguments
     keyed: frozenset[str] = NONE  # words for types whose first argument a loop takes
     unions: frozenset[str] = NONE
@@ -529,6 +530,10 @@ class Rules(Tables):
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
         """Pairs of members of a name that are one thing because of how a file uses their types."""
         yield from ()
+
+    def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
+        """Whether members may be those of a class of another project."""
+        return False
 
     def is_alike(self, typing: Typing, owner: Owner, other: Owner) -> bool:
         """Whether a type that is written in place has the members of another, and no more."""
