@@ -488,7 +488,8 @@ def _property(uses: Uses, leaf: Branch) -> Hashable:
     """The member of a component's parameter that an attribute sets: `<Card title="a" />`."""
     tag, typing = leaf.at("^ ^ name"), uses.typing
     if tag is None or (tag.type == "identifier" and uses.scopes.text(tag)[:1].islower()):
-        return (EXTERNAL, "")  # an element of HTML
+        ours = any(uses.scopes.owners_named("IntrinsicElements"))
+        return (UNKNOWN if ours else EXTERNAL, "")  # an element of HTML
     name = tag if tag.type in typing.rules.names else typing.member_leaf(tag)
     declared = typing.called(name) if name is not None else None
     if declared is None or declared.kind == "import":
