@@ -383,6 +383,10 @@ keywords: abstract as base bool break byte case catch char checked class const c
   override params private protected public readonly ref return sbyte sealed short sizeof stackalloc
   static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using
   virtual void volatile while
+of_many: Add Aggregate All Any Append Average Cast Clear Concat Contains Count Distinct ElementAt
+  Except First FirstOrDefault GroupBy Insert Intersect Join Keys Last LastOrDefault Length Max Min
+  OfType OrderBy OrderByDescending Remove Reverse Select SelectMany Single SingleOrDefault Skip
+  Split Sum Take ToArray ToDictionary ToHashSet ToList ToLookup Trim Union Value Values Where Zip
 flags: bare_members parts_alone shows_all in_order
 """
 RULES = CSharp(**tables(TABLES))
