@@ -54,6 +54,7 @@ WARNINGS = KINDS.keys() | {  # notes that a reader should look at twice
     "undecided",  # of a rename: what a place means cannot be told, so it stays
     "elsewhere",  # other files use what was renamed, and were not named
     "lost-definition",  # of `apply`: the change removes it
+    "left-out",  # of `apply`: an example of use
     "disagreed",  # of a rename: a mention that the model left as it was
     "unnamed-loss",  # of an edit: a definition is gone, and the instruction does not name it
     "second-choice",  # the model's likeliest answer changed nothing

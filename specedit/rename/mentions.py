@@ -10,10 +10,11 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from specedit.rename.questions import Place, RenameGuess, applied
-from specedit.rename.resolution import ResolvedName
+from specedit.rename.resolution import ResolvedName, near
 from specedit.scoping.languages.rules import Rules
 from specedit.scoping.meaning import Meaning, Rewrite, scopes_of
 from specedit.scoping.project import Project
@@ -27,11 +28,12 @@ from specedit.syntax.lines import places_of
 CONFIGURATION = (".toml", ".cfg", ".ini", ".yaml", ".yml", ".json")
 PROSE = frozenset({".md", ".markdown", ".rst", ".txt", ".adoc"})
 FOUND_BY_STRING = "the program finds it by this string"
+MAY_FIND = "the program may find it by this string"
 THIS = ("self", "this", "cls")
 OF_A_SCOPE = ("local", "parameter", "type", "label")
 MAX_STRING_BYTES = 300  # of a string that may be a path or a member's name
 
-_WHOLE = re.compile(r"""[A-Za-z]*(["'])([\w.:]+)\1""")
+_WHOLE = re.compile(r"""[A-Za-z]*(["'])(?:[\w.-]+ ?= ?)?([\w.:]+)\1""")  # also `"x = a.b:f"`
 _DOTTED = re.compile(r"(?<![\w.:/-])[^\W\d]\w*(?:[.:][^\W\d]\w*)+(?![\w/-])")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})\s*([\w+#.{-]*)")
 _DIRECTIVE = re.compile(r"(\s*)\.\. (?:code|code-block|sourcecode)::\s*\w")
@@ -255,9 +257,9 @@ def derived_rewrites(
 def string_rewrites(
     project: Project, path: str, typing: Typing, every: Sequence[ResolvedName], old: str, new: str
 ) -> list[Rewrite]:
-    """The words that are rewritten in the strings of a file of code."""
-    word = rf"[\"'.:]{re.escape(old)}[\"'.:]"
-    if re.search(word, project.text(path) or "") is None:
+    """The words that are rewritten in the strings of a file of code; what may be one is left."""
+    word = re.escape(old).replace("_", "[-_]")
+    if re.search(rf"[\"'.:][^\n]*{word}|__{word}|{word}(=|__)", project.text(path) or "") is None:
         return []
     found = {*_in_strings(project, path, typing, every, old), *_given_out(typing, every, old)}
     end = len(old.encode())
@@ -269,30 +271,29 @@ def _in_strings(
 ) -> Iterator[int]:
     """The bytes where a string is a path to what is renamed, or names a member of it."""
     rules, chosen = typing.rules, _chosen_declarations(every)
-    places = [
-        leaf.start
-        for resolved in every
-        for meaning in resolved.chosen
-        for leaf in meaning.leaves
-        if resolved.path_of(leaf) == path
-    ]
+    resolved = next(each for each in every if path in each.typings)
+    owners = {owner for meaning in resolved.chosen for owner in meaning.owners}
+    renamed = {leaf.start for part in resolved.here(path, resolved.chosen) for leaf in part.leaves}
     for node in typing.scopes.root.walk():
-        if node.type not in rules.strings or node.end - node.start >= MAX_STRING_BYTES:
+        named = node.type in rules.strings or node.place in rules.keys
+        if not named or node.end - node.start >= MAX_STRING_BYTES:
             continue
-        match = _WHOLE.fullmatch(typing.scopes.text(node))
-        if match is None or old not in match[2]:
+        text = typing.scopes.text(node)
+        if old not in text.replace("-", "_"):
             continue
-        start = node.start + len(match[0][: match.start(2)].encode())
-        if match[2] != old:
+        match = _WHOLE.fullmatch(text)
+        if match is not None and match[2] != old:
+            start = node.start + len(match[0][: match.start(2)].encode())
             for offset in _parts(project, rules, path, match[2], chosen, old):
                 yield start + len(match[2][:offset].encode())
-            continue
-        holder = rules.read_by_name(typing, node)
-        known = typing.type_of(holder) if holder is not None else None
-        listing = rules.lists_members_of(typing, node)
-        if any(member in chosen for member in typing.members(known or (), old)) or (
-            listing is not None and any(listing.start <= at < listing.end for at in places)
-        ):
+        known = rules.read_by_name(typing, node, old, resolved.chosen)
+        start = node.start + len(re.split(re.escape(old), text)[0].encode())
+        if known == () and start not in renamed and path in near(resolved, path):
+            leaf = replace(node, start=start)
+            resolved.left.setdefault(path, []).append((Meaning(UNKNOWN, leaves=[leaf]), MAY_FIND))
+        above = {up for owner in known or () for up in (owner, *typing.above(owner))}
+        member = not chosen.isdisjoint(typing.members(known or (), old))
+        if known and (member or not owners.isdisjoint(above)):
             yield start
 
 

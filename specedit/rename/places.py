@@ -44,7 +44,7 @@ REASONS = {
 }
 MAX_BUILT_NAMES = 3  # names that are built from OLD and named one by one
 MANY_NAMES = "names built from it"
-SHAPE = re.compile(r"['$@:]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
+SHAPE = re.compile(r"['$@:#]{0,2}[^\W\d][\w$]*|`[^`\n]+`|--?[\w-]+|[^\W\d][\w-]*")
 
 
 def rename_places(
@@ -59,7 +59,7 @@ def rename_places(
     """The rename of `old` (or `Class.member`) to `new`; `line` selects one meaning. `is_here`:
     other files are renamed, too, those of modules that it takes for the project's."""
     owner, old = names.split_member(old)
-    check_names(old, new, scope)
+    old, new = checked_names(old, new, scope)
     spellings = names.sought(old, derived=scope == "derived")
     if not any(name.lower() in text.lower() for name in spellings):
         raise UsageError(
@@ -82,8 +82,10 @@ def rename_places(
     return guessed(resolved, path, old.lstrip("$"), new.lstrip("$"), scope)
 
 
-def check_names(old: str, new: str, scope: str) -> None:
-    """An error where the two are not names, or are the same."""
+def checked_names(old: str, new: str, scope: str) -> tuple[str, str]:
+    """The two names, both with the `#` that one has; an error where they are not, or the same."""
+    if old.startswith("#") or new.startswith("#"):
+        old, new = "#" + old.lstrip("#"), "#" + new.lstrip("#")
     if scope not in SCOPES:
         raise UsageError(f"unknown scope {scope!r}", hint=f"One of {', '.join(SCOPES)}.")
     for name in (old, new):
@@ -93,6 +95,7 @@ def check_names(old: str, new: str, scope: str) -> None:
         raise UsageError(f"{old!r} cannot be renamed: in code it is not a name")
     if old == new:
         raise UsageError(f"OLD and NEW are both {old!r}")
+    return old, new
 
 
 # what is written there

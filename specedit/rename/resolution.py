@@ -199,15 +199,18 @@ def resolve_name(
     if at is not None:
         resolved.chosen = _at_place(resolved, ours, at)
     elif owner:
-        resolved.chosen = _members_of(ours, owner)
+        resolved.chosen = _members_of(ours, owner, resolved.rules)
     else:
         visible = [each for each in ours if _is_declared(each) and not _is_local(each)]
-        visible = [each for each in visible if not _is_literal(resolved, each)] or visible
+        for stays in (_adds_elsewhere, _is_literal):
+            visible = [each for each in visible if not stays(resolved, each)] or visible
         alone = [each for each in visible if not _is_of_class(each)]  # as a bare name says
         others = [each for each in visible if not all(owner.name for owner in each.owners)]
         resolved.chosen = [x for x in visible if x in alone or x in others] if alone else visible
     _include_clear_uses(resolved, ours)
     resolved.parameters_stored(name.lstrip("$"), ours, derived=derived)
+    if any(_adds_elsewhere(resolved, each) for each in resolved.chosen):
+        theirs = [each for each in theirs if not each.module]
     _sort_unchosen(resolved, theirs)
     return resolved
 
@@ -246,7 +249,7 @@ def resolve_alone(
             text = f"line {line}: `{old}` means {len(here)} things there; the first was renamed"
             resolved.doubt(path, f"{text}: {describe(here[0])}", (line,))
     elif owner:
-        resolved.chosen = _members_of(every, owner)
+        resolved.chosen = _members_of(every, owner, resolved.rules)
         if not resolved.chosen:
             holders = sorted({up.name for each in every for up in each.owners} - {""})
             hint = f"It is a member of {', '.join(holders)}." if holders else ""
@@ -304,8 +307,10 @@ def _is_clear(resolved: ResolvedName, main: Meaning, use: Meaning, leaf: Branch)
     if use.kind == MODULE:  # given out under its own name
         above = (up for each in main.declared for up in each.leaf.up())
         return any(up.type in rules.exports for up in above)
-    if use.kind in (UNKNOWN, "implicit"):
-        return main.is_member or (use.kind == "implicit" and main.kind == "class")
+    if use.kind == UNKNOWN:
+        return main.is_member and can_mean(typing, leaf, [main])
+    if use.kind == "implicit":
+        return main.is_member or main.kind == "class"
     if use.kind != FREE:
         return False
     if rules.methods_apart and main.kind in {"local", "field", "value", *FUNCTIONS}:
@@ -326,13 +331,17 @@ def _candidates(typings: Mapping[str, Typing], name: str) -> ResolvedName:
     return ResolvedName(typings, own or result)
 
 
-def _members_of(meanings: Iterable[Meaning], owner: str) -> list[Meaning]:
-    """Of these, the members of a class or a module of this name."""
-    return [
+def _members_of(meanings: Iterable[Meaning], owner: str, rules: Rules) -> list[Meaning]:
+    """Of these, the members of a class or a module of this name; its own methods before those
+    of its traits (Rust)."""
+    found = [
         each
         for each in meanings
         if any(owner in (up.name, PurePath(up.name).stem) for up in each.owners)
     ]
+    methods = [x for x in found if x.declared and all(d.kind in FUNCTIONS for d in x.declared)]
+    own = [x for x in methods if not any(map(rules.may_override, x.declared))]
+    return [each for each in found if each not in methods or each in own or not own]
 
 
 def choose_locals(resolved: ResolvedName) -> None:
@@ -385,7 +394,8 @@ def _include_clear_uses(resolved: ResolvedName, ours: Sequence[Meaning]) -> None
             continue
         taken = each
         if literal and chosen_members:
-            text, takes = "an object literal has it", every
+            takes = every and not _adds_elsewhere(resolved, each)
+            text = "an object literal has it"
         elif each.kind == UNKNOWN and chosen_members:
             label = resolved.typing_of(each.leaves[0]).scopes.label(each.leaves[0])
             if label in rules.of_many:
@@ -476,7 +486,7 @@ def _why_undecided(resolved: ResolvedName, each: Meaning, theirs: Sequence[Meani
     for path, _ in resolved.parts(each) if each not in theirs else ():
         typing = resolved.typings[path]
         if any(resolved.rules.is_alike(typing, own, up) for own in each.owners for up in wanted):
-            return "a type without a name has the same members"
+            return "a type with the same members may be meant"
     mine = [declared for declared in resolved.chosen_declarations() if declared.is_own]
     if mine and all(declared.node.type in resolved.rules.constants for declared in mine):
         return ""  # nothing overrides an enum's constant
@@ -536,7 +546,7 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
         known = [meaning for meaning in chosen if meaning.kind != UNKNOWN]
         of_class = all("class" in owner.node.type for it in known for owner in it.owners)
         of_many = typing.scopes.label(leaf) in rules.of_many
-        if of_class and of_many and path not in _near(resolved, path):
+        if of_class and of_many and path not in near(resolved, path):
             return False
         return can_mean(typing, leaf, known or chosen)
     if each.kind != FREE:
@@ -552,16 +562,21 @@ def _may_mean(resolved: ResolvedName, each: Meaning, path: str, leaf: Branch) ->
     behind_dots = all(meaning.is_member for meaning in chosen) and all(
         d.kind != "value" and d.node.type not in rules.constants for d in declared
     )
-    return not behind_dots or (rules.bare_members and typing.enclosing(leaf) is not None)
+    if behind_dots and leaf.place not in rules.macro_arguments:
+        return rules.bare_members and typing.enclosing(leaf) is not None
+    return True
 
 
-def _near(resolved: ResolvedName, path: str) -> frozenset[str]:
+def near(resolved: ResolvedName, path: str) -> frozenset[str]:
     """The files where a value of unknown class may be a chosen one: those with the name of such a
     class, and those that they import, or are imported by, as far as words tell."""
     project = resolved.typings[path].project
     owners = [owner for meaning in resolved.chosen for owner in meaning.owners]
     chosen = {id(owner) for owner in owners}
     names = {owner.name for owner in owners}
+    for declared in resolved.chosen_declarations():  # a parameter: of a function that is called
+        named = declared.scope.node.part("name") if declared.scope is not None else None
+        names |= {scopes_of(declared).text(named)} if named is not None else set()
     for typing in resolved.typings.values():
         for owner in typing.scopes.owners:
             above = typing.above(owner)
@@ -642,6 +657,13 @@ def _is_literal(resolved: ResolvedName, each: Meaning) -> bool:
     owners = [declared.member_of for declared in each.declared]
     nameless = resolved.rules.nameless
     return bool(owners) and all(o is not None and o.node.type in nameless for o in owners)
+
+
+def _adds_elsewhere(resolved: ResolvedName, each: Meaning) -> bool:
+    """Whether a member may be one of another project's class."""
+    own = [owner for owner in each.owners if owner.module is None]
+    adds = (resolved.rules.adds_elsewhere(resolved.typing_of(up.node), up) for up in own)
+    return bool(own) and all(adds)
 
 
 def _is_member(resolved: ResolvedName, each: Meaning) -> bool:

@@ -16,7 +16,7 @@ from specedit.check.finding import SEVERAL, Finding
 from specedit.errors import UsageError, listed
 from specedit.rename.mentions import configuration_renamed, is_prose, rename_prose, string_rewrites
 from specedit.rename.new_name import taken_elsewhere
-from specedit.rename.places import MANY_NAMES, called, check_names, guessed
+from specedit.rename.places import MANY_NAMES, called, checked_names, guessed
 from specedit.rename.questions import RenameGuess, doubt, without_prose
 from specedit.rename.resolution import (
     DESCRIPTIONS,
@@ -144,7 +144,7 @@ def rename_tree(
     """`paths`: the files that hold the name, in any spelling that the scope allows. `strict`: what
     nothing declares is an error; else it is renamed all the same, with a note."""
     owner, name = names.split_member(old)
-    check_names(name, new, scope)
+    name, new = checked_names(name, new, scope)
     derives = scope == "derived"
     exact = [path for path in paths if name.lstrip("$") in (project.text(path) or "")]
     others = [path for path in _otherwise(project, exact, name) if path not in paths]
@@ -198,6 +198,11 @@ def rename_tree(
                 left[path] = tuple(_why_unread(project, path, name, hints))
     if not files and strict:
         refuse_nothing(project, owner, name, every)
+    for path, finding in _accessed(project, every):
+        if path in files:
+            files[path] = replace(files[path], undecided=(*files[path].undecided, finding))
+        else:
+            left[path] = (finding, *left.get(path, ()))
     for resolved in every:
         for path, collision in taken_elsewhere(project, resolved, new):
             if path in files:
@@ -264,6 +269,31 @@ def _otherwise(project: Project, paths: Sequence[str], name: str) -> Iterator[st
         other = rules.other_spelling(name) if rules is not None else name
         if other != name:
             yield from project.matching(rf"\b{re.escape(other)}\b", (end,))
+
+
+def _accessed(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple[str, Finding]]:
+    """The uses of what is renamed under a name that is made of its own: `x.getTotal()`."""
+    declared = [(x.rules.accessors(each), each) for x in every for each in x.chosen_declarations()]
+    for (words, ends), each in declared:
+        paths = project.matching(rf"(?:{'|'.join(words)})\b", ends) if words else ()
+        for path, typing in ((path, project.typing(path)) for path in paths):
+            for leaf, word in typing.scopes.leaves if typing is not None else ():
+                if typing is None or word not in words:
+                    continue
+                receiver, here = typing.rules.receiver(leaf), typing.enclosing(leaf)
+                known = typing.type_of(receiver) if receiver else (here,) if here else ()
+                if typing.members(known or (), word):
+                    continue
+                above = [up for x in known or () for up in (x, *typing.above(x))]
+                bases = [base for up in above for base in up.bases]  # also what is not found
+                if (
+                    known is None
+                    or each.owner in above
+                    or (each.owner and each.owner.name in bases)
+                ):
+                    spot = spot_at(typing.scopes.data, leaf.start, leaf.line)
+                    text = f"`{word}` on line {leaf.line}: not renamed, it may mean `{each.name}`"
+                    yield path, Finding("undecided", text, (spot,))
 
 
 def _is_of_module(project: Project, module: str, path: str, leaf: Branch) -> bool:

@@ -118,7 +118,7 @@ def _kept_as(typing: Typing, function: Branch, deep: int) -> Branch | None:
 
 def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
     rules = typing.rules
-    while node.type in rules.passes_on or is_alone(node, rules):
+    while node.type in rules.passes_on - rules.awaits or is_alone(node, rules):
         inner = node.part("value") or first_of(node)
         if inner is None:
             return None
@@ -128,6 +128,9 @@ def _written(typing: Typing, node: Branch, deep: int) -> Branch | None:
     if node.type in rules.calls and node.type not in rules.builds:
         leaf = typing.called_leaf(node)
         if (called := typing.callee_of(node, deep + 1)) is not None:
+            if called.kind not in FUNCTIONS and type_part(called, rules) is None:
+                value = (typing.home(called) or typing).rules.value_part(called)
+                return value.part("return_type") if value is not None else None
             typed = type_part(called, rules) if called.kind in FUNCTIONS else None
             return only_result(typed, rules)
         if leaf is not None and typing.scopes.text(leaf) in rules.allocates:

@@ -28,6 +28,7 @@ class Lookup:
         scope: Scope | None = self.scopes.scope_of(at)
         inner = True  # no function (Python: nothing) between the use and the scope we look in
         head = self._typed_by(at)  # there, its type parameters are seen and its parameters are not
+        called = {"call": True, "value": False}.get(hint)
         steps = 0
         while scope is not None:
             steps += 1 + len(scope.opens)
@@ -43,7 +44,7 @@ class Lookup:
                 or scope.node.type in self.rules.open_types
                 or scope.kind == "namespace"
             ):
-                results += self._meant(self.members((owner,), name), hint, before)
+                results += self._meant(self.members((owner,), name, called), hint, before)
             for opened, only in scope.opens:
                 shown = self.members((opened,), name) if only in ("", name) else []
                 results += self._meant(shown, hint, before)
@@ -168,17 +169,19 @@ class Lookup:
         self, owners: Iterable[Owner], name: str, called: bool | None = None
     ) -> list[Declared]:
         """The members called `name` of these owners, or of the nearest base that has one."""
+        other: list[Declared] = []  # what is of the other sort, where nothing is of this one
         for owner in owners:
             for up in (owner, *self.above(owner)):
                 result = up.members.get(name, [])
                 if not result:
                     result = self.project.declared_elsewhere(up, name)
                 if self.rules.members_apart and called is not None:
-                    apart = [x for x in result if (x.kind in FUNCTIONS) == called]
-                    result = apart or ([] if self.rules.methods_apart else result)
+                    other = other or ([] if self.rules.methods_apart else result)
+                    result = [x for x in result if (x.kind in FUNCTIONS) == called]
+                    result = [x for x in result if not self.rules.may_override(x)] or result
                 if result:
                     return result
-        return []
+        return other
 
 
 def _end_of_head(function: Scope, at: Branch) -> int | None:

@@ -146,7 +146,9 @@ class _Sorting:
         apart = self.rules.methods_apart or (
             self.rules.members_apart and declared.owner is not None
         )
-        return "call" if apart and declared.kind in FUNCTIONS else "value"
+        if not apart or declared.kind not in FUNCTIONS:
+            return "value"
+        return "call" if self.rules.may_override(declared) else "own call"
 
     def _join_import(self, declared: Declared) -> None:
         """An import of what this file itself defines."""
@@ -175,7 +177,8 @@ class _Sorting:
                             self._join(declaration, other)
             elif declaration.owner is None and not declaration.is_local:
                 for other in typing.project.shared(typing, self.name):
-                    if self._sort(declaration) == self._sort(other):
+                    inside = other.owner is not None and other.scope_kind == "namespace"
+                    if self._sort(declaration) == self._sort(other) and not inside:
                         self._join(declaration, other)
 
     def _join_families(self) -> None:
@@ -197,43 +200,49 @@ class _Sorting:
             for above in typing.above(owner) if mine else ():
                 for member in mine:
                     for over in by_owner.get(id(above), []):
-                        if self._overrides(member, over) or above in typing.project.parts(owner):
+                        if self._are_one(member, over, above in typing.project.parts(owner)):
                             self._join(member, over)
             if mine and owner.node.type in self.rules.nameless:
-                wanted = typing.members(
-                    self.rules.owner_of_literal(typing, owner.node) or (), self.name
-                )
-                for member in mine[:1] if wanted else []:
-                    self._join(member, wanted[0])
+                for wanted in self.rules.owner_of_literal(typing, owner.node) or ():
+                    for member in typing.members((wanted,), self.name)[:1]:
+                        self._join(mine[0], member)
         if len({id(each.member_of) for each in self.declared if each.member_of is not None}) > 1:
             for typing in self.typings:
                 for member, other in self.rules.same_members(typing, self.name):
                     self._join(member, other)
         self._join_implied()
 
-    def _overrides(self, member: Hashable, other: Hashable) -> bool:
-        """Fields hide where methods override; a field never overrides a method."""
+    def _are_one(self, member: Hashable, other: Hashable, is_part: bool) -> bool:
+        """Fields hide where methods override; a field never overrides a method. `is_part`: the
+        other is a member of the same class, in another file."""
+        known = [key for key in (member, other) if isinstance(key, Declared)]
+        apart = self.rules.fields_hide or self.rules.members_apart
+        if apart and len(set(map(self._sort, known))) > 1:
+            return False
+        if is_part:
+            return True
+        if self.rules.implied:
+            return False  # a method hides that of an embedded type, which calls its own one
         if isinstance(member, Declared) and isinstance(other, Declared):
             called = {member.kind, other.kind} <= FUNCTIONS
             if called and not self.rules.overrides(member, other, scopes_of(other).text):
                 return False
-        if not (self.rules.fields_hide or self.rules.members_apart):
-            return True
-        known = [key for key in (member, other) if isinstance(key, Declared)]
-        if len(set(map(self._sort, known))) > 1:
-            return False
         return not self.rules.fields_hide or all(key.kind in FUNCTIONS for key in known)
 
     def _join_implied(self) -> None:
         """Go: a type with all methods of an interface implements it without a declaration."""
         asked = [each for each in self.declared if each.node.type in self.rules.implied]
         methods = [each for each in self.declared if each.kind == "method"] if asked else []
-        members = {id(each): self._all_members(each.owner) for each in (*asked, *methods)}
-        for interface in asked:
-            wanted, _ = members[id(interface)]
-            for method in (*methods, *asked):
-                own, is_known = members[id(method)]
-                if wanted <= own or not is_known:
+        wanted = [(each, self._all_members(each.owner)[0]) for each in asked]
+        owners = ((here, up) for here in self.typings if asked for up in here.scopes.owners)
+        embedding = [(up, here.above(up)) for here, up in owners if self.name not in up.members]
+        for method in (*methods, *asked):
+            own, is_known = self._all_members(method.owner)
+            holders = [up for up, above in embedding if method.owner in above]
+            offered = [own, *(self._all_members(up)[0] for up in holders)]
+            for interface, names in wanted:
+                enough = not is_known or any(names <= each for each in offered)
+                if enough and self.rules.overrides(method, interface, scopes_of(method).text):
                     self._join(method, interface)
 
     def _all_members(self, owner: Owner | None) -> tuple[set[str], bool]:

@@ -259,7 +259,10 @@ def _add(scopes: Scopes, leaf: Branch, name: str, kind: str, where: str, node: B
         owner.members.setdefault(name, []).append(made)
     if owner is None or scope.kind == "namespace" or where == "enumerator":
         scope.declared.setdefault(name, []).append(made)
-    if where == "property" and (holder := _class_around(scopes, node)) is not None:
+    holder = scope.owner if where == "enumerator" else None
+    if where == "property":
+        holder = _class_around(scopes, node)
+    if holder is not None and holder is not owner:
         holder.members.setdefault(name, []).append(made)
         made.also = holder
 

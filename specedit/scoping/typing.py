@@ -65,7 +65,8 @@ class Typing(Lookup):
         inner = typed.first(*self.rules.arguments) or last_of(typed)
         if inner is not None and inner.type in self.rules.arguments:
             return last_of(inner)
-        return None
+        generic = inner is not None and inner.first(*self.rules.arguments) is not None
+        return self.element(inner) if generic else None  # C++: `std::vector<A>`
 
     def type_written(self, node: Branch | None, deep: int = 0) -> Branch | None:
         """The type expression that a variable or a member was declared with, or is made of."""
@@ -159,6 +160,8 @@ class Typing(Lookup):
             return tuple(owner for known in types if known for owner in known) or None
         known = tuple(self.scopes.owners_named(declared.name))
         module = self.rules.module_of(self.scopes, declared)
+        if not self.rules.stand_ins.isdisjoint((module, f"{module}.{declared.name}")):
+            return None
         return known or (self.scopes.outside(declared.leaf, declared.name, module),)
 
     def _ends(self, declared: Declared, seen: set[int]) -> Iterator[Declared]:
@@ -241,11 +244,15 @@ class Typing(Lookup):
         scope = self.scopes.by_node.get(id(node))
         if scope is not None and scope.owner is not None:
             return (scope.owner,)
-        if node.type in self.rules.unions:
-            known = [self.named_type(child, deep + 1) for child in node.named_children()]
+        union = (
+            node.first(*self.rules.arguments) if self.head(node) in self.rules.union_words else None
+        )
+        if union is not None or node.type in self.rules.unions:
+            union = union or node
+            known = [self.named_type(child, deep + 1) for child in union.named_children()]
             every = [owner for owners in known if owners for owner in owners]
             own = [owner for owner in every if owner.module is None]  # `A | null` is an A
-            arrays = any(child.type in self.rules.lists for child in node.named_children())
+            arrays = any(child.type in self.rules.lists for child in union.named_children())
             return tuple([*own, self.scopes.plain] if own and arrays else own or every[:1]) or None
         if node.type in self.rules.untyped:
             quoted = self.scopes.text(node).strip("'\"") if self.rules.quotes_types else ""
@@ -264,7 +271,8 @@ class Typing(Lookup):
         if (names or [self.scopes.text(node).lstrip(": ")])[0] in self.rules.inferred:
             return None
         if not names:
-            return (self.scopes.plain,)
+            is_self = self.scopes.text(node) in self.rules.self_words
+            return self.type_of(node, deep + 1) if is_self else (self.scopes.plain,)
         holders = (self._with_arguments(leaf).parent for leaf in leaves[:2])
         outer = [up for up in holders if up is not None and up.type in self.rules.paths]
         first = self.lookup(names[0], leaves[0], "type") if outer else None
@@ -292,10 +300,16 @@ class Typing(Lookup):
             inner_types = (up.type in self.rules.arguments for up in leaves[1].up())
             if not any(inner_types):
                 names, leaves = names[1:], leaves[1:]  # `std::unique_ptr<A>`
+        listed = (below for below in node.walk() if below.type in self.rules.arguments)
+        first_listed = next(listed, None) if len(names) > 1 else None
+        inner = first_of(first_listed) if first_listed is not None else None
+        if (
+            inner is not None
+            and names[0] in self.rules.records_of
+            and inner.type in self.rules.untyped
+        ):
+            return None  # `Record<keyof Cart, number>`
         if names[0] in self.rules.wrappers and len(names) > 1:
-            listed = (below for below in node.walk() if below.type in self.rules.arguments)
-            first_listed = next(listed, None)
-            inner = first_of(first_listed) if first_listed is not None else None
             return self.named_type(inner, deep + 1) if inner else self.named(names[1], leaves[1])
         return self.named(names[0], leaves[0])
 
@@ -329,7 +343,8 @@ class Typing(Lookup):
         if kind in rules.casts:
             if (function := self._function_of(first_of(node))) is not None:
                 return self.type_of_declared(function, deep + 1)
-            typed = node.part("type") or node.part("right") or last_of(node)
+            before = node.first(*rules.arguments)  # `<Cart>x`
+            typed = node.part("type") or node.part("right") or last_of(before or node)
             if typed is not None and self.scopes.text(typed) in rules.inferred:
                 return self.type_of(node.part("value") or first_of(node), deep + 1)
             return self.named_type(typed, deep + 1)
@@ -346,7 +361,9 @@ class Typing(Lookup):
         if kind in rules.takes_out and (known := rules.taken_out(self, node, deep)) is not None:
             return known
         if kind in rules.passes_on:
-            return self.type_of(first_of(node), deep + 1)
+            known = self.type_of(first_of(node), deep + 1)
+            waits = kind in rules.awaits and known and known[0].name in rules.awaited
+            return None if waits else known
         if kind in rules.either and (last := last_of(node)) is not None:
             return self.type_of(first_of(node), deep + 1) or self.type_of(last, deep + 1)
         if kind in rules.names or kind in rules.holders:
@@ -398,8 +415,11 @@ class Typing(Lookup):
         name = self.scopes.label(leaf)
         foreign = all(owner.module is not None for owner in owners)
         near = (leaf, *list(leaf.up())[:2])
-        if foreign and any(node.first(*self.rules.arguments) is not None for node in near):
+        gives = name in self.rules.callbacks or name in self.rules.held  # `orders.Select(…)`
+        if foreign and (gives or any(node.first(*self.rules.arguments) for node in near)):
             return None  # `Assert.IsType<Order>(x)` may give an Order
+        if foreign and owners[0].name in self.rules.records_of:
+            return self.element_of(self.rules.receiver(leaf), deep)
         if owners and foreign:
             theirs = self._is_closed(owners[0].module or "")
             return owners if name[:1].isupper() or theirs or not self.is_called(leaf) else None
@@ -412,7 +432,8 @@ class Typing(Lookup):
             return tuple(self.scopes.owners_named(name)) or self.rules.embedded(self, owners)
         known = self.type_of_declared(result[0], deep + 1)
         if known and any(owner.module is None for owner in known):
-            return known
+            gives_this = self.rules.makes and known == (result[0].owner,)  # or what extends it
+            return owners if gives_this else known
         return self.rules.member_out_of(self, leaf, result[0], known, deep + 1)
 
     def _is_closed(self, module: str) -> bool:
@@ -438,6 +459,8 @@ class Typing(Lookup):
             return self.named_type(first_of(listed), deep + 1) if listed is not None else None
         if callee.parent is node and callee.place in self.rules.members:
             receiver = self.rules.receiver(callee)
+            if receiver is not None and self.scopes.label(callee) in self.rules.makers:
+                return self.type_of(receiver, deep + 1)
             if receiver is not None:
                 return self._type_of_member(callee, deep)
             declared = self.resolved(self.lookup(self.scopes.label(callee), callee, "call"))

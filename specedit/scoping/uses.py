@@ -80,7 +80,7 @@ class Uses:
         rules, parent = self.rules, leaf.parent
         if leaf.type in rules.type_names or rules.is_type(leaf):
             return "type"
-        called = parent is not None and rules.calls.get(parent.type) == leaf.field
+        called = parent is not None and rules.calls.get(parent.type, "?").strip("<") == leaf.field
         return "call" if called else "value"
 
     def function(self, leaf: Branch) -> Branch:
@@ -157,15 +157,17 @@ def parameter_named(leaf: Branch, typing: Typing, declared: list[Declared]) -> H
     last = typing.called_leaf(call) if call is not None else None
     if last is None:
         return UNKNOWN_CALL
-    return _of_the_called(last, typing, declared)
+    return of_the_called(last, typing, declared)
 
 
-def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
+def of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Hashable:
     """Over many files: the parameter of what is called, wherever that is declared."""
     receiver, name = typing.rules.receiver(leaf), typing.scopes.label(leaf)
     if receiver is not None and typing.type_of(receiver) is None:
         return UNKNOWN_CALL
     called = typing.called(leaf)
+    if called is None and receiver is not None and name in typing.rules.makers:  # `Cart.new(x: 1)`
+        called = typing.resolved(typing.lookup(typing.scopes.label(receiver), receiver, "type"))
     if called is None:
         own = receiver is not None or name in BUILTINS.get(typing.scopes.language.name, ())
         return OTHER_CALL if own else UNKNOWN_CALL
@@ -182,10 +184,12 @@ def _of_the_called(leaf: Branch, typing: Typing, declared: list[Declared]) -> Ha
         if (
             candidate.kind == "parameter"
             and candidate.scope
-            and candidate.scope.node is called.node
+            and candidate.scope.node in (called.node, home.rules.value_part(called))
         ):
             return candidate
-    return UNKNOWN_CALL if takes_any(called.node, home.rules.rest_parameters) else OTHER_CALL
+    held = called.kind not in (*FUNCTIONS, *TYPES)  # a variable, whatever it is set to
+    unknown = held or takes_any(called.node, home.rules.rest_parameters)
+    return UNKNOWN_CALL if unknown else OTHER_CALL
 
 
 def _fills(declared: Declared, owner: Owner, home: Typing) -> bool:

@@ -71,8 +71,8 @@ def variants(old: str, new: str) -> dict[str, str]:
 
 
 def split_member(old: str) -> tuple[str, str]:
-    """`Class.member` to its parts; lifetimes, `@x` and `$x` are names."""
-    match = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?([^.:#>]+)", old)
+    """`Class.member` to its parts; lifetimes, `@x`, `$x` and `#x` are names."""
+    match = re.fullmatch(r"(.+?)(?:\.|::|#|->)\$?(#?[^.:#>]+)", old)
     return (re.split(r"\.|::", match[1])[-1], match[2]) if match else ("", old)
 
 

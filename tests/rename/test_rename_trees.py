@@ -160,6 +160,11 @@ def test_a_use_that_may_be_meant_is_left(path, marked):
     assert len(renamed_at(path, marked).left) == 1
 
 
+@cases("rename/trees.toml", "accessors")
+def test_a_use_under_a_name_that_is_made_of_the_old_one_is_left(old, files):
+    assert len(rename_texts(files, old, "sum").left) == 1
+
+
 def test_a_path_from_an_imported_module_is_followed():
     texts = {
         "src/lib.rs": "mod hir;\nmod more;\n",

@@ -10,9 +10,9 @@ from hook_repository import Hooked
 
 CART = "class Cart:\n    def total(self) -> int:\n        return 1\n"
 USE = "from cart import Cart\n\nsum: int = Cart().total()\n"
-HIDDEN = (  # nothing here says that it is Cart's
+HIDDEN = (  # a type that is not read says that it is Cart's
     "import cart\n\n\nclass Bill:\n    def total(self) -> int:\n        return 2\n\n\n"
-    "def both(one: cart.Cart | Bill, other) -> None:\n    one.total()\n"
+    "def both(one: 'cart.Cart | Bill', other) -> None:\n    one.total()\n"
 )
 MYPY = {"pyproject.toml": "[tool.mypy]\n", "cart.py": CART, "use.py": USE}
 RENAME = ("rename", "Cart.total", "price", "--no-model", "--incomplete")
@@ -33,7 +33,7 @@ def test_a_rename_that_the_type_checker_rejects_is_undone(desk):
     desk.repo.commit(MYPY | {"hidden.py": HIDDEN})
     code, _, err = desk.specedit(*RENAME, "--verify")
     assert code == 2 and "undone, since mypy: hidden.py: error: Item" in err
-    assert "renamed" not in err
+    assert "edited" not in err
     assert desk.repo.git("status", "--porcelain") == ""
     assert desk.specedit("undo")[0] == 2  # no run is left
 

@@ -14,13 +14,17 @@ RULED = [one for one in LANGUAGES if rules_of(one.name) is not None]
 # Tables of a language's own words, and of yes and no, hold no node types.
 WORDS = {one.name for one in fields(Tables) if one.type == "bool"} | {
     "self_words",
+    "stand_ins",
+    "union_words",
     "receivers",
     "family",
     "keyed",
+    "records_of",
     "prelude",
     "of_many",
     "held",
     "callbacks",
+    "makers",
     "awaited",
     "super_words",
     "self_types",

@@ -271,16 +271,23 @@ def plan_apply(
     source: Source, parts: Sequence[Part], settings: Settings, check: Check = wanted
 ) -> Job | Edit:
     """Merge the parts of a change into a file; where a part has no single place, the file stays.
-    `check` raises where the result is no longer wanted."""
+    An example of use that has none is left out. `check` raises where the result is no longer
+    wanted."""
+    code = tuple(part for part in parts if isinstance(part, ChangeHunk) or not part.example)
+    notes: tuple[Finding, ...] = ()
     with limited(check):
         merged = merge_parts(source.text, parts, source.name)
+        if isinstance(merged, list) and 0 < len(code) < len(parts):
+            merged = merge_parts(source.text, code, source.name)
+            notes = (Finding("left-out", "an example of use in the change was left out"),)
     if isinstance(merged, list):
         edit = replace(outcome(source, source.text), status="refused")
         return edit.noting(*map(_finding, merged))
     text, places = merged
     explicit = all(isinstance(part, ChangeHunk) for part in parts)
     judge = partial(_judged, source, partial(_checks, settings, explicit), places)
-    return replace(make_job(source, whole(source), "", settings, None), known=text, check=judge)
+    job = make_job(source, whole(source), "", settings, None)
+    return replace(job, known=text, check=judge, findings=(*job.findings, *notes))
 
 
 def plan_kept(source: Source, kept: Path, text: str, settings: Settings) -> Job:

@@ -24,6 +24,10 @@ from specedit.syntax.lines import opcodes
 from specedit.syntax.work import spend
 
 _NUMBERED = re.compile(r"\s*(?P<number>\d+)[|→](?P<text>.*)")
+_EXAMPLE = re.compile(  # "You can use it like this:", "Example:"
+    r"\b(?:usage|examples?|callers|(call|try|use) it|you can (\w+ )?(call|use|write))\b.*:\W*$",
+    re.IGNORECASE,
+)
 _SEARCH = re.compile(
     r"\s*(?:<{5,9}|-{5,9}) ?(?:SEARCH|ORIGINAL|HEAD|OLD|BEFORE)\b.*", re.IGNORECASE
 )
@@ -109,6 +113,7 @@ class Snippet:
 
     lines: tuple[str, ...]
     language: str = ""  # that the fence names
+    example: bool = False  # the prose above it says so
 
 
 Part = ChangeHunk | Snippet
@@ -396,7 +401,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[FileChange]:
             own, body = _own_path(body)
             path = path or own
             language = re.split(r"[\s:{]", opening["info"])[0] if opening["info"] else ""
-            yield FileChange(path, (_snippet(body, "" if language == path else language),))
+            snippet = _snippet(body, "" if language == path else language)
+            above = next((x for x in reversed(lines[: start - 1]) if x.strip()), "")
+            example = not path and _EXAMPLE.search(above) is not None
+            yield FileChange(path, (replace(snippet, example=example),))
             opening, start = None, number + 1
 
 

@@ -36,7 +36,7 @@ _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they pa
 _OBJECT = "Snippet__ = {\n"  # around members of an object
 _OBJECTS = frozenset({"javascript", "typescript", "tsx"})
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala"})
-_OPENING = {"php": "<?php"}
+OPENING = {"php": "<?php"}
 _OVERLOADS = frozenset({"csharp", "java", "typescript", "tsx", "kotlin", "scala", "cpp"})
 BY_INDENTATION = frozenset({"python"})
 ENOUGH, SAME_HEAD = 0.3, 0.75  # least share of lines, or likeness of first lines
@@ -98,7 +98,7 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
         return []
     indented = language.name in BY_INDENTATION
     depth = min((len(margin(line)) for line in shown.code(False) if line.strip()), default=0)
-    opening = _OPENING.get(language.name, "")
+    opening = OPENING.get(language.name, "")
     opened = opening and any(line.lstrip().startswith(opening) for line in shown.lines)
     heads = [f"{opening}\n"] if opening and not opened else [""]
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]

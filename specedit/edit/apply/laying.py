@@ -19,7 +19,7 @@ from specedit.edit.apply.comparison import (
     beside,
     with_gaps,
 )
-from specedit.edit.apply.definitions import VALUE, file_definitions, words_of_lines
+from specedit.edit.apply.definitions import OPENING, VALUE, file_definitions, words_of_lines
 from specedit.edit.apply.lines import Ambiguity, margin, opens, weight
 from specedit.edit.apply.markers import (
     LEFT_OUT,
@@ -68,9 +68,13 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
     if REMOVED not in shown.kinds and not any(line.strip() and not kind for line, kind in code):
         return Laid(refused=(Ambiguity(first, "it shows nothing but elisions", hint=SHOW),))
     comparison = Comparison(shown, file, old, language)
+    whole = None if comparison.refused else _whole_file(shown, comparison)
+    opening = OPENING.get(language.name) if language is not None else None
+    if whole is None and opening and first.startswith(opening) and len(snippet.lines) > 1:
+        return laid(replace(snippet, lines=snippet.lines[1:]), file, language)
     if comparison.refused:
         return Laid(refused=tuple(dict.fromkeys(comparison.refused)))
-    if (whole := _whole_file(shown, comparison)) is not None:
+    if whole is not None:
         merge = Merge(comparison, Alignment(comparison), whole, lambda path: whole)
         return Laid(tuple(whole), reasons_to_refuse(merge, (DEFINITIONS,)))
     result = _aligned(comparison)

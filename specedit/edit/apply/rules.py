@@ -68,6 +68,7 @@ BRANCHES = frozenset(  # heads of blocks of which there are several side by side
 NEIGHBOUR_LINES = 200  # in which no other line is like the first one of a block
 MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
 MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
+_HEADS = {"toml": re.compile(r"\[.*\]"), "yaml": re.compile(r"[\w\"'-]+:")}
 _IN_COMMENT = ("/*", "*/", "* ", "*")
 _REMOVE_THIS = re.compile(
     r"\S\s+(?:#|//|--|/\*|<!--)\W*(?:remove|delete)d?(?: this)?(?: line)?\W*$", re.IGNORECASE
@@ -368,6 +369,19 @@ def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
         yield Ambiguity(merge.rows[0].text.strip(), reason, hint="show more lines around it")
 
 
+def _tables_lost(merge: Merge) -> Iterator[Ambiguity]:
+    """Tables and top-level keys that the snippet does not show, and would take away. Case: TOML."""
+    language = merge.comparison.language
+    head = _HEADS.get(language.name) if language is not None else None
+    if head is None:
+        return
+    names = {found[0] for line in merge.new if (found := head.match(line))}
+    for n, line in enumerate(merge.file, 1):
+        if (found := head.match(line)) and found[0] not in names:
+            reason, hint = "is not shown, and would go", "show it, or remove it with a diff"
+            yield Ambiguity(line.strip(), reason, ((n, n),), hint)
+
+
 def _to_remove(merge: Merge) -> Iterator[Ambiguity]:
     """Lines with a comment at their end that says to remove them. Case: a line of YAML."""
     for n, row in enumerate(merge.rows):
@@ -614,6 +628,7 @@ DEFINITIONS: tuple[Rule, ...] = (_comments_for_code, _to_remove, _lost, _doubled
 DOUBTS: tuple[Rule, ...] = (
     *(
         _comments_lost,
+        _tables_lost,
         _floating,
         _partial,
         _moved,

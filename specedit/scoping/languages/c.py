@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from specedit.scoping.languages.rules import Rules, Text, places, tables
 from specedit.scoping.project import Project
-from specedit.scoping.scope import Declared, Owner
+from specedit.scoping.scope import Declared, Known, Owner
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.typing import Typing
+from specedit.scoping.uses import UNKNOWN, Uses
 from specedit.syntax.branch import Branch
 
 
 class C(Rules):
     def opens(self, node: Branch) -> bool:
         """`struct S *p` names a type, and a function's head belongs to its body."""
+        if node.part("name") is None or node.first("inline"):  # it may show what is in it around it
+            holder = node.parent if node.place == "field_declaration.type" else None
+            if node.type == "namespace_definition" or (holder and not holder.part("declarator")):
+                return False
         if node.type.endswith("_specifier") and node.part("body") is None:
             return False
         around = (up for up in node.up() if not up.type.endswith("_declarator"))
@@ -36,7 +41,8 @@ class C(Rules):
         seen = _included(project, own)
         found = False
         for path in seen:
-            for declared in project.top_level(path, name):
+            known = project.top_level(path, name)
+            for declared in sorted(known, key=lambda each: each.scope_kind == "namespace"):
                 found = True
                 yield declared
         if own.endswith(HEADERS) and not found:
@@ -57,6 +63,19 @@ class C(Rules):
                 extern = _is_extern(there, declared) or _is_extern(here, mine[0])
                 if extern and _is_linked(there, declared):
                     yield declared
+
+    def required_by(self, typing: Typing, declared: Declared) -> tuple[str, bool] | None:
+        project, name = typing.project, declared.name
+        path = project.remembered(("pasted", name), lambda: _pasting(project, name))
+        if path is not None:
+            return f"a macro of {path} that makes it with `##`", True
+        return super().required_by(typing, declared)
+
+    def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
+        if leaf.place != "field_designator." or leaf.parent is None:
+            return super().means(uses, leaf)
+        key = uses.member(_designated(uses.typing, leaf.parent))
+        return [(UNKNOWN, "") if isinstance(key, tuple) and key[0] == "implicit" else key]
 
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
         """A row of a `PyMethodDef` table of a module for Python."""
@@ -119,10 +138,11 @@ patterns: pointer_declarator.declarator array_declarator.declarator init_declara
 members: field_expression.field: argument
 value_members: field_expression.field
 keys: field_designator.: literal
-literal_members: field_designator.: .type
+literal_members: offsetof_expression.member: offsetof_expression.type
 calls: call_expression: function
 type_names: type_identifier
 labels: statement_identifier
+macro_arguments: argument_list.
 assigned: assignment_expression.right
 passes_on: parenthesized_expression unary_expression pointer_expression subscript_expression
 aliases: type_definition
@@ -151,8 +171,25 @@ RULES = C(
 
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
+MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)((?:\\\r?\n|[^\n])*)", re.MULTILINE)
+PASTED = re.compile(r"\w+(?:\s*##\s*\w+)+")
 HEADERS = (".h", ".hpp", ".hh", ".hxx", ".inl", ".ipp")
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", *HEADERS)
+
+
+def _pasting(project: Project, name: str) -> str | None:
+    """The file of a macro that makes a name of its arguments: `#define CALL(x) on_##x()`."""
+    for path in project.matching("##", SOURCES):
+        for listed, body in MACRO.findall(project.text(path) or ""):
+            words = dict.fromkeys(re.findall(r"\w+", listed), r"(\w+)")
+            for pasted in PASTED.findall(body):
+                parts = re.split(r"\s*##\s*", pasted)
+                made = "".join(words.get(part, part) for part in parts)
+                match = re.fullmatch(made, name) if set(parts) - set(words) else None
+                given = [rf"\(.*\b{word}\b" for word in match.groups()] if match else ["(?!)"]
+                if all(project.matching(word, SOURCES) for word in given):
+                    return path
+    return None
 
 
 def _included(project: Project, path: str) -> list[str]:
@@ -185,10 +222,29 @@ def _beside(project: Project, path: str) -> list[str]:
     return project.remembered(("beside", path), search)
 
 
+def _designated(typing: Typing, designator: Branch) -> Known:
+    """The class whose member a designator names: `c` in `{ .b.c = 1 }`, `{ .b = { .c = 1 } }`."""
+    for up in designator.up():
+        if up.type == "initializer_pair":
+            pair = (child for child in up.children if child.type == "field_designator")
+            before = [each for each in pair if each.end <= designator.start]
+            if before:
+                name = typing.scopes.text(before[-1]).lstrip(". ")
+                found = typing.members(_designated(typing, before[-1]) or (), name)
+                return typing.type_of_declared(found[0]) if found else None
+        elif up.type in ("argument_list", "assignment_expression"):
+            return None
+        elif (typed := up.part("type")) is not None:
+            return typing.named_type(typed)
+    return None
+
+
 def _is_linked(here: Typing, declared: Declared) -> bool:
     """A function or a variable that other files can link to."""
     if declared.kind not in ("function", "local") or declared.scope_kind != "file":
         return False
+    if declared.leaf.around("namespace_definition") is not None:
+        return False  # one without a name
     head = here.scopes.data[declared.node.start : declared.leaf.start]
     return re.search(rb"\bstatic\b", head) is None
 

@@ -33,6 +33,7 @@ def can_mean(typing: Typing, leaf: Branch, meanings: Sequence[Meaning]) -> bool:
     rules, member = typing.rules, typing.rules.receiver(leaf) is not None
     called = member and typing.is_called(leaf)
     read = member and not called and leaf.place in rules.field_reads
+    read = read or rules.keys.get(leaf.place) == "argument"  # `f(name=1)` means no method
     return any(
         not meaning.is_member
         or not meaning.declared

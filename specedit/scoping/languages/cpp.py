@@ -7,6 +7,7 @@ from collections.abc import Hashable
 
 from specedit.scoping.languages import c
 from specedit.scoping.languages.rules import Text, places, tables
+from specedit.scoping.meaning import scopes_of
 from specedit.scoping.scope import Declared
 from specedit.scoping.scopes import Scopes
 from specedit.scoping.uses import Uses
@@ -33,10 +34,12 @@ class Cpp(c.C):
         if node.type != "using_declaration":
             return None
         path = text(node).rstrip("; ").split()[-1].split("::")
-        only = "" if node.first("namespace") else path.pop()
+        only = "" if node.first("namespace", "enum") else path.pop()
         return (path[-1], only) if path else None
 
     def is_declaration(self, scopes: Scopes, leaf: Branch, name: str, node: Branch) -> bool:
+        if node.parent is not None and node.parent.type == "friend_declaration":
+            return False  # no member
         if node.type != "function_definition" and _has_path(leaf, node):
             return False  # `int A::s = 1` defines what the class declares
         if leaf.place == "qualified_identifier.name":
@@ -50,23 +53,53 @@ class Cpp(c.C):
         return super().is_declaration(scopes, leaf, name, node)
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
+        if entry == "value enumerator" and (listed := node.around("enum_specifier")) is not None:
+            return "value class" if listed.first("class", "struct") else entry
         is_method = leaf.place == "function_declarator.declarator"
         return entry.replace("field ", "method ") if is_method else entry
 
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
-        """Only what is virtual is overridden; anything else is hidden."""
+        """Only what is virtual is overridden; anything else is hidden, unless `using` shows it."""
+        own = scopes_of(declared).text(declared.owner.node) if declared.owner is not None else ""
+        if re.search(rf"\busing\s.*::\s*{declared.name}\s*;", own):
+            return True
         whole = other.node.parent if other.node.type.endswith("_declarator") else other.node
         head = text(whole or other.node).split("{")[0]
         return re.search(r"\b(?:virtual|override|final)\b", head) is not None
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
-        if _repeats_class(uses, leaf):
-            return [uses.own(leaf)]
+        owner = uses.typing.enclosing(leaf)
+        if leaf.place == "function_declarator.declarator" and owner and owner.name == uses.name:
+            return [uses.own(leaf)]  # a constructor
+        if leaf.place == "qualified_identifier.name":
+            scope = self.receiver(leaf)
+            if scope is None:  # `::x`
+                return [uses.bare(uses.scopes.root, uses._hint(leaf))]
+            named = scope.part("name") or scope
+            if uses.scopes.text(named) == uses.name:  # `A::A()`
+                return uses.keys(named)
         if leaf.place == "field_initializer.":
-            return [uses.member_here(leaf)]
+            key = uses.member_here(leaf)
+            if not isinstance(key, Declared):  # no field, but a class that it extends
+                key = uses.typing.lookup(uses.name, leaf, "type") or key
+            return [key]
         return super().means(uses, leaf)
 
+    def takes_element(self, looped: Declared) -> bool:
+        return looped.leaf.place != "structured_binding_declarator."
 
+    def receiver(self, leaf: Branch) -> Branch | None:
+        """`a` of `a::b::c` for `b`, too, and of `a.b<c>()`."""
+        holder = leaf.parent
+        while holder is not None and holder.type in _TEMPLATES:
+            leaf, holder = holder, holder.parent
+        if holder is not None and leaf.place == "qualified_identifier.scope":
+            inner = holder.parent if holder.place == "qualified_identifier.name" else None
+            return inner.part("scope") if inner is not None else None
+        return super().receiver(leaf)
+
+
+_TEMPLATES = places("template_method template_function template_type dependent_name")
 _WRAPS = ("function_declarator", "qualified_identifier")  # in `int& A::f()`, which has no field
 
 
@@ -86,17 +119,6 @@ def _class_around(scopes: Scopes, node: Branch) -> str:
     return scope.owner.name if scope.kind == "class" and scope.owner is not None else ""
 
 
-def _repeats_class(uses: Uses, leaf: Branch) -> bool:
-    """`A()` inside class A, `A::A()` outside."""
-    if leaf.place == "function_declarator.declarator":
-        owner = uses.typing.enclosing(leaf)
-        return owner is not None and owner.name == uses.name
-    if leaf.place == "qualified_identifier.name":
-        scope = uses.typing.rules.receiver(leaf)
-        return scope is not None and uses.scopes.text(scope) == uses.name
-    return False
-
-
 TABLES = """
 names: namespace_identifier
 scopes:
@@ -110,20 +132,22 @@ declares:
   namespace_definition.name namespace_alias_definition.name: namespace outer
   condition_clause.declarator for_range_loop.declarator: local here
   optional_parameter_declaration.declarator: parameter here
-  variadic_parameter_declaration.declarator lambda_capture_initializer.left: parameter here
+  variadic_parameter_declaration.declarator: parameter here
+  lambda_capture_initializer.left: local after
   type_parameter_declaration. variadic_type_parameter_declaration.: type here
   optional_type_parameter_declaration.name: type here
 patterns: reference_declarator. structured_binding_declarator. variadic_declarator.
   qualified_identifier.name
 members:
-  qualified_identifier.name: scope
-  template_method.name: <
+  qualified_identifier.name qualified_identifier.scope: scope
+  template_method.name template_function.name template_type.name: argument
 keys: field_initializer.: constructor
 calls: new_expression: type
 type_names: namespace_identifier
 own_names: destructor_name.
 bases: base_class_clause
 builds: new_expression
+loops: for_range_loop
 carries_up: reference_declarator
 declarators: reference_declarator
 aliases: alias_declaration

@@ -14,9 +14,9 @@ from specedit.scoping.languages.rules import Text, tables
 from specedit.scoping.meaning import scopes_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Meaning, Owner, Rewrite
-from specedit.scoping.scopes import Scopes
+from specedit.scoping.scopes import PLAIN, Scopes
 from specedit.scoping.typing import Typing
-from specedit.scoping.uses import MODULE, Uses
+from specedit.scoping.uses import FOREIGN, MODULE, Uses
 from specedit.syntax.branch import Branch, first_of
 
 NAMESPACE = re.compile(r"\bnamespace\s+([\w.]+)")
@@ -158,6 +158,8 @@ class CSharp(HeldRules):
         parent, around = leaf.parent, leaf.at("^ ^")
         if parent is None or around is None:
             return None
+        if leaf.place == "tuple_element.name":
+            return [(FOREIGN, PLAIN)]  # as `pair.total` is
         if leaf.place == "attribute.name" and uses.typing.lookup(uses.name + SUFFIX, leaf, "type"):
             return [(MODULE, "")]  # that class is meant
         if leaf.place in self.members and uses.typing.is_called(leaf):
@@ -381,6 +383,10 @@ keywords: abstract as base bool break byte case catch char checked class const c
   override params private protected public readonly ref return sbyte sealed short sizeof stackalloc
   static string struct switch this throw true try typeof uint ulong unchecked unsafe ushort using
   virtual void volatile while
+of_many: Add Aggregate All Any Append Average Cast Clear Concat Contains Count Distinct ElementAt
+  Except First FirstOrDefault GroupBy Insert Intersect Join Keys Last LastOrDefault Length Max Min
+  OfType OrderBy OrderByDescending Remove Reverse Select SelectMany Single SingleOrDefault Skip
+  Split Sum Take ToArray ToDictionary ToHashSet ToList ToLookup Trim Union Value Values Where Zip
 flags: bare_members parts_alone shows_all in_order
 """
 RULES = CSharp(**tables(TABLES))

@@ -95,6 +95,10 @@ class Go(HeldRules):
             package = _package_of(project, owner.folder)
             yield from _in_package(project, owner.folder, package, name)
 
+    def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
+        """A method of as many parameters as an interface's may implement it."""
+        return _number_of_parameters(declared) == _number_of_parameters(other)
+
     def may_be_called(self, typing: Typing, declared: Declared) -> bool:
         """A field of a type that is not a function is never called."""
         typed = declared.node.part("type") if declared.node.type == "field_declaration" else None
@@ -195,6 +199,13 @@ class Go(HeldRules):
         others = _package_files(project, folder, package)
         same = project.owners((path for path in others if path != home), owner.name)
         yield from (other for other in same if other.early or owner.early)
+
+
+def _number_of_parameters(method: Declared) -> int:
+    listed = method.node.part("parameters")
+    each = listed.named_children() if listed is not None else []
+    names = [sum(child.field == "name" for child in one.children) for one in each]  # `a, b int`
+    return sum(max(1, n) for n, one in zip(names, each, strict=True) if one.type != "comment")
 
 
 def _key(uses: Uses, element: Branch) -> Hashable | None:

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 
 from specedit.scoping.held import HeldRules
 from specedit.scoping.languages.rules import Text, places, table, tables
+from specedit.scoping.meaning import scopes_of
 from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Owner
 from specedit.scoping.scopes import Scopes
@@ -26,6 +27,19 @@ class Java(HeldRules):
             if modifiers is not None and {child.type for child in modifiers.children} & APART:
                 return False
         return True
+
+    def may_be_called(self, typing: Typing, declared: Declared) -> bool:
+        """A record's component is read by a call; Lombok makes methods of fields."""
+        made = declared.node.type == "formal_parameter" or LOMBOK in scopes_of(declared).data
+        return super().may_be_called(typing, declared) or (declared.kind == "field" and made)
+
+    def accessors(self, declared: Declared) -> tuple[list[str], tuple[str, ...]]:
+        """`x.total` in Kotlin for `getTotal()`; what Lombok makes of a field."""
+        if declared.kind == "method":
+            match = re.fullmatch("(?:get|set|is)([A-Z])(.*)", declared.name)
+            return [match[1].lower() + match[2]] if match else [], (".kt", ".kts")
+        made = declared.kind == "field" and LOMBOK in scopes_of(declared).data
+        return accessors_of(declared.name) if made else [], (".java", ".kt", ".kts")
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
         """The body of an enum's constant extends the enum, that of `new A() {…}` extends A."""
@@ -84,6 +98,13 @@ class Java(HeldRules):
                 yield from _members(project, path, name)
             elif (result := _type(project, f"{path}.{name}")) is not None:
                 yield result
+
+
+LOMBOK = b"import lombok."
+
+
+def accessors_of(name: str) -> list[str]:
+    return [word + name[:1].upper() + name[1:] for word in ("get", "set", "is", "with")]
 
 
 QUALIFIED = places("field_access.field scoped_identifier.name scoped_type_identifier.")

@@ -15,9 +15,9 @@ from specedit.scoping.languages.javascript_modules import (
 )
 from specedit.scoping.languages.rules import Text, places, tables
 from specedit.scoping.scope import FUNCTIONS, Declared, Known, Owner
-from specedit.scoping.scopes import Scopes
+from specedit.scoping.scopes import PLAIN, Scopes
 from specedit.scoping.typing import MAX_STEPS, Typing, type_part
-from specedit.scoping.uses import MODULE, UNKNOWN, Uses
+from specedit.scoping.uses import EXTERNAL, MODULE, UNKNOWN, Uses
 from specedit.syntax.branch import Branch, first_of, last_of
 
 EACH = frozenset({"every", "filter", "find", "findIndex", "flatMap", "forEach", "map", "some"})
@@ -182,10 +182,13 @@ def _context_type(typing: Typing, node: Branch, deep: int = 0) -> Branch | None:
         return typing.element(_context_type(typing, parent, deep + 1))
     if parent.type == "arguments" and parent.parent is not None:
         return _parameter_type(typing, parent, node)
-    key = parent.part("key") if node.place == "pair.value" and node.type == "array" else None
+    key = parent.part("key") if node.place == "pair.value" and deep < MAX_STEPS else None
     if key is not None and parent.parent is not None:
         around = owner_of_literal(typing, parent.parent, deep + 1)
         result = typing.members(around or (), typing.scopes.text(key).strip("'\""))
+        typed = _context_type(typing, parent.parent, deep + 1) if not result else None
+        if typed is not None and typing.head(typed) in typing.rules.records_of:
+            return typing.element(typed)
         return type_part(result[0], typing.rules) if result else None
     return None
 
@@ -288,11 +291,15 @@ class JavaScript(JavaScriptModules):
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if _is_foreign(leaf):
             return [(MODULE, source_of(leaf, uses.scopes.text))]
+        if (key := self.carrier(leaf)).place == "pair_pattern.key":
+            return [_destructured(uses, key)]
         if leaf.type == "string_fragment":
             return [_quoted(uses, leaf)]
-        if leaf.place == "pair_pattern.key":
-            return [_destructured(uses, leaf)]
-        return None
+        if leaf.type == "private_property_identifier":  # of a class around it
+            around = (owner for up in leaf.up() for owner in uses.scopes.owners_at(up))
+            known = (each for owner in around for each in owner.members.get(uses.name, ()))
+            return [next(known, (UNKNOWN, ""))]
+        return [_property(uses, leaf)] if leaf.place == "jsx_attribute." else None
 
     def inherited(self, uses: Uses, owner: Owner) -> Hashable | None:
         """`{...a}` has what `a` has. A function has members that the language gives it."""
@@ -307,7 +314,7 @@ class JavaScript(JavaScriptModules):
     def kept_in(self, node: Branch, name: str, text: Text) -> Iterator[Branch]:
         """`F.prototype` has the members of what `new F()` makes."""
         named = node.part("name") if name == "prototype" else None
-        if named is not None and self.scopes.get(node.type) == "function":
+        if named is not None and self.scopes.get(node.type) in ("function", "class"):
             yield named
 
     def narrowed(self, typing: Typing, leaf: Branch, deep: int) -> Known:
@@ -337,6 +344,20 @@ class JavaScript(JavaScriptModules):
         certain = target is None or target.kind != "type"  # else a type that the caller chooses
         return None if text.split("<")[0] in _FREE else (text, certain)
 
+    def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
+        """An object literal in a call of what another project has: `fetch(url, {…})`."""
+        node = owner.node
+        while node.parent is not None and node.parent.type in ("pair", "array", *self.nameless):
+            node = node.parent
+        callee = _callee(node) if owner.node.type in self.nameless else None
+        if callee is None:
+            return False
+        if (member := typing.member_leaf(callee)) is None:
+            called = typing.called(callee)
+            return called is None or called.kind == "import"
+        known = typing.type_of(self.receiver(member)) or (typing.scopes.plain,)
+        return all(owner.module not in (None, PLAIN) for owner in known)
+
     def owner_of_literal(self, typing: Typing, literal: Branch) -> Known:
         return owner_of_literal(typing, literal)
 
@@ -362,11 +383,17 @@ _OWN_THIS = places(  # what has a `this` of its own
 )
 
 
+def _callee(argument: Branch) -> Branch | None:
+    """What is called with a node as one of the arguments."""
+    listed = argument.parent
+    if listed is None or listed.type != "arguments":
+        return None
+    return listed.at("^ function") or listed.at("^ constructor")
+
+
 def _given_to_another(typing: Typing, literal: Branch) -> tuple[str, bool] | None:
     """The call that has an object literal as an argument and is not declared in these files."""
-    around = literal.parent
-    callee = around.at("^ function") or around.at("^ constructor") if around is not None else None
-    if around is None or around.type != "arguments" or callee is None:
+    if (callee := _callee(literal)) is None:
         return None
     leaf = callee if callee.type in typing.rules.names else typing.member_leaf(callee)
     called = typing.called(leaf) if leaf is not None else None
@@ -400,8 +427,49 @@ def _quoted(uses: Uses, leaf: Branch) -> Hashable:
         return uses.member(uses.typing.type_of(text.at("^ object")))
     if index is not None and index.type == "lookup_type":
         return uses.member(uses.typing.named_type(index.named_children()[0]))
-    picked = _picked_from(uses, leaf)
-    return uses.member(uses.typing.named_type(picked)) if picked is not None else ("literal", "")
+    if (picked := _picked_from(uses, leaf)) is not None:
+        return uses.member(uses.typing.named_type(picked))
+    return _keyed(uses, text) if text is not None else ("literal", "")
+
+
+_BY_NAME = places("defineProperty hasOwn hasOwnProperty replaceProperty spy spyOn stub")
+
+
+def _keyed(uses: Uses, text: Branch) -> Hashable:
+    """The member that a string names: `"total" in cart`, `spyOn(cart, "total")`, `keyof Cart`."""
+    typing, around, callee = uses.typing, text.parent, text.at("^ ^ function")
+    given = around.named_children() if around is not None and callee is not None else ()
+    name = (typing.member_leaf(callee) or callee) if callee is not None else None
+    if around is None or (text.field == "left" and around.first("in")):
+        says = next((said for up in text.up() if (said := up.part("return_type"))), text)
+        guard = says.children[-1].part("type")  # `x is Cart`
+        return uses.member(typing.type_of(text.at("^ right")) or typing.named_type(guard))
+    if name is not None and typing.scopes.text(name) in _BY_NAME:
+        holder = typing.rules.receiver(name) if given[0] is text else given[0]
+        return uses.member(typing.type_of(holder))
+    other = around.part("right" if text.field == "left" else "left") or text.at("^ ^ ^ value")
+    compared = around.type in ("binary_expression", "switch_case")
+    typed = typing.rules.written(typing, other, 0) if compared else _context_type(typing, text)
+    if typed is None or (asked := _key_query(typing, typed)) is None:
+        return ("literal", "")
+    home, of, listed = typing.over(asked) or typing, first_of(asked), asked.at("^ ^ ^ ^ parameters")
+    for argument, taken in zip(given, listed.named_children() if listed else (), strict=False):
+        type_taken = taken.part("type")  # `get<T, K extends keyof T>(o: T, k: K)`
+        if type_taken and of and home.scopes.text(type_taken) == f": {home.scopes.text(of)}":
+            return uses.member(typing.type_of(argument))
+    value = of is not None and of.type == "type_query"
+    return uses.member(home.type_of(first_of(of)) if of and value else home.named_type(of))
+
+
+def _key_query(typing: Typing, typed: Branch) -> Branch | None:
+    """`keyof Cart` in a type, in what an alias stands for, or in what a parameter must be."""
+    home, inside = typing.over(typed) or typing, None
+    named = next((node for node in typed.walk() if node.type in typing.rules.names), typed)
+    if known := home.resolved(home.lookup(home.scopes.text(named), named, "type")):
+        inside = known.node.part("constraint") or known.node.part("value")
+    every = (typed, inside) if inside is not None and inside.type != "object_type" else (typed,)
+    nodes = (node for part in every for node in part.walk())
+    return next((node for node in nodes if node.type == "index_type_query"), None)
 
 
 def _picked_from(uses: Uses, leaf: Branch) -> Branch | None:
@@ -414,6 +482,23 @@ def _picked_from(uses: Uses, leaf: Branch) -> Branch | None:
     name, (first, *_) = node.parent.part("name"), node.named_children()
     picks = name is not None and uses.scopes.text(name) in ("Pick", "Omit")
     return first if picks and not first.start <= leaf.start < first.end else None
+
+
+def _property(uses: Uses, leaf: Branch) -> Hashable:
+    """The member of a component's parameter that an attribute sets: `<Card title="a" />`."""
+    tag, typing = leaf.at("^ ^ name"), uses.typing
+    if tag is None or (tag.type == "identifier" and uses.scopes.text(tag)[:1].islower()):
+        ours = any(uses.scopes.owners_named("IntrinsicElements"))
+        return (UNKNOWN if ours else EXTERNAL, "")  # an element of HTML
+    name = tag if tag.type in typing.rules.names else typing.member_leaf(tag)
+    declared = typing.called(name) if name is not None else None
+    if declared is None or declared.kind == "import":
+        return uses.member(typing.type_of_declared(declared) if declared is not None else None)
+    function = declared.node if declared.kind in FUNCTIONS else typing.rules.value_part(declared)
+    typed = _parameter_of(function, 0) if function is not None else None
+    if declared.kind not in FUNCTIONS and (says := type_part(declared, typing.rules)) is not None:
+        typed = typing.element(says)  # `React.FC<Props>`
+    return uses.member(typing.named_type(typed))
 
 
 def _is_required(uses: Uses, leaf: Branch) -> bool:
@@ -480,7 +565,8 @@ carries_up: variable_declarator variable_declaration
 plain: array number regex string template_string
 builtins: Array BigInt Boolean Buffer Date Error Intl JSON Map Math Number Object Promise Proxy
   Reflect RegExp Set String Symbol WeakMap WeakSet console document globalThis localStorage
-  navigator process sessionStorage window
+  crypto navigator performance process sessionStorage window
+closed_modules: crypto document localStorage navigator performance process sessionStorage
 keywords: await break case catch class const continue debugger default delete do else enum export
   extends false finally for function if import in instanceof new null return super switch this throw
   true try typeof var void while with yield implements interface let package private protected
@@ -488,7 +574,9 @@ keywords: await break case catch class const continue debugger default delete do
 of_many: add apply at bind call catch cause clear concat delete done entries every fill filter find
   findIndex flat forEach get has includes indexOf join keys length map message name next pop push
   reduce replace reverse set shift size slice some sort split stack test then toString trim value
-  values
+  values abort aborted blur body checked children className click currentTarget dataset detail focus
+  headers href json method ok parentElement query remove signal src status statusText style target
+  text textContent
 family: javascript
 strings: string template_string
 flags: merges makes in_order hoists free_members

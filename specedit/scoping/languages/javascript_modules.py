@@ -201,9 +201,10 @@ class JavaScriptModules(HeldRules):
 
     def imports(self, project: Project, here: Typing, imported: Declared) -> list[Declared] | None:
         leaf = imported.leaf
-        place = resolve(project, project.path(here.scopes), self.module_of(here.scopes, imported))
+        source = self.module_of(here.scopes, imported)
+        place = resolve(project, project.path(here.scopes), source)
         if place is None:
-            return None
+            return _announced(project, source, imported.name)
         if leaf.place == "namespace_import." or imported.node.type == "import_require_clause":
             module = project.module(place)
             return [module] if module is not None else None
@@ -259,6 +260,14 @@ class JavaScriptModules(HeldRules):
             yield from given_out(project, project.path(owner.home), name)
         elif home is not None and self.scopes.get(owner.node.type) == "function":
             yield from _set_on(home, owner, name)
+
+
+def _announced(project: Project, source: str, name: str) -> list[Declared]:
+    """What `declare module "x" {…}` says of a module that is not in the tree."""
+    paths = project.matching(r"\bdeclare\s+module\s+[\"']", SCRIPTS)
+    homes = [typing.scopes for path in paths if (typing := project.typing(path)) is not None]
+    owners = (home.owners_named(quote + source + quote) for home in homes for quote in "\"'")
+    return [each for named in owners for owner in named for each in owner.members.get(name, ())]
 
 
 def _set_on(home: Typing, owner: Owner, name: str) -> Iterator[Declared]:

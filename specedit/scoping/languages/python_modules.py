@@ -19,7 +19,6 @@ from specedit.scoping.typing import Typing
 from specedit.syntax.branch import Branch
 
 ENDS = (".py", ".pyi")
-BY_NAME = frozenset({"getattr", "setattr", "hasattr", "delattr", "object"})  # `mock.patch.object`
 
 
 class PythonModules(Rules):
@@ -71,27 +70,6 @@ class PythonModules(Rules):
                 last = number + 1 == len(words) or not ends
                 found = [] if last else project.members_of(ends[0], words[number + 1])
             return
-
-    def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
-        listed = string.parent
-        call = listed.parent if listed is not None and listed.type == "argument_list" else None
-        called = typing.called_leaf(call) if call is not None and call.type == "call" else None
-        if listed is None or called is None or typing.scopes.text(called) not in BY_NAME:
-            return None
-        before = [child for child in listed.named_children() if child.end <= string.start]
-        return before[0] if len(before) == 1 else None
-
-    def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
-        """The class whose `__slots__` the string is in."""
-        for up in string.up():
-            if up.type == "assignment":
-                left = up.part("left")
-                if left is None or typing.scopes.text(left) != "__slots__":
-                    return None
-                return next((node for node in up.up() if node.type == "class_definition"), None)
-            if up.type not in ("tuple", "list", "set"):
-                return None
-        return None
 
     def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
         """`x` of `from m import x as y`."""

@@ -45,6 +45,7 @@ class Tables:
     members: Mapping[str, str] = field(default_factory=_empty)  # place -> field of the receiver
     value_members: frozenset[str] = NONE  # of these, what never names a thing of a module
     keys: Mapping[str, str] = field(default_factory=_empty)  # place -> "argument" | any other use
+    macro_arguments: frozenset[str] = NONE  # places where a macro may be given a member's name
     calls: Mapping[str, str] = field(default_factory=_empty)  # call -> field of the callee
     type_names: frozenset[str] = NONE  # leaves that always name a type
     type_places: frozenset[str] = NONE  # places where a plain identifier names a type
@@ -69,6 +70,7 @@ class Tables:
     own_this: frozenset[str] = NONE  # functions that are called on the nameless one around them
     holders: frozenset[str] = NONE  # expressions that are a name and a sign
     open_types: frozenset[str] = NONE  # classes whose members are visible inside without a receiver
+    makers: frozenset[str] = NONE  # methods that are given what the class's own call is
     constants: frozenset[str] = NONE  # members that are of their own class (an enum's)
     self_words: frozenset[str] = frozenset({"this"})  # words that mean the instance
     receivers: frozenset[str] = NONE  # of these, words that stand for a parameter (Rust)
@@ -77,6 +79,7 @@ class Tables:
     # types of expressions
     gives_plain: frozenset[str] = NONE  # functions that give things of the language's own classes
     closed_modules: frozenset[str] = NONE  # whose functions give nothing that they are given
+    stand_ins: frozenset[str] = NONE  # modules whose things stand in for any others
     plain: frozenset[str] = NONE  # literals and words of the language's own classes
     takes_out: frozenset[str] = NONE  # expressions that may be what another one holds
     # methods of the library -> what they give of the types that their receiver's is given
@@ -109,9 +112,11 @@ class Tables:
     around_types: frozenset[str] = NONE  # what wraps a type, and changes nothing
     aliases: frozenset[str] = NONE
     lists: frozenset[str] = NONE  # types of many
+    records_of: frozenset[str] = NONE  # types with members of any name, of their last argument
     arguments: frozenset[str] = NONE  # lists of a type's arguments
     keyed: frozenset[str] = NONE  # words for types whose first argument a loop takes
     unions: frozenset[str] = NONE
+    union_words: frozenset[str] = NONE  # generic types that are one of their arguments
     bounds: frozenset[str] = NONE  # what a type parameter must be
     paths: frozenset[str] = NONE  # qualified names
     untyped: frozenset[str] = NONE  # type expressions that say no class
@@ -218,6 +223,10 @@ class Rules(Tables):
         """The spellings that mean a name in files; the name itself where there is no other."""
         return name
 
+    def accessors(self, declared: Declared) -> tuple[list[str], tuple[str, ...]]:
+        """Other names that mean a declaration, and the endings of the files where they may."""
+        return [], ()
+
     def has_sigil(self, leaf: Branch, text: Text) -> bool:
         """Whether a sign tells a place from every word of the language."""
         return False
@@ -291,7 +300,8 @@ class Rules(Tables):
         """Whether a parameter of a class's method is given where the class is called."""
         function = parameter.scope.node if parameter.scope is not None else None
         name = function.part("name") if function is not None else None
-        return name is not None and name.place in self.own_names
+        made = (each.node for name in self.makers for each in owner.members.get(name, ()))
+        return any(node is function for node in made) or (name and name.place) in self.own_names
 
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Whether a method overrides its class's base's. `text`: of the other's file."""
@@ -366,12 +376,11 @@ class Rules(Tables):
         """The meaning of each part of a dotted path in a string of a folder, with its number."""
         yield from ()
 
-    def read_by_name(self, typing: Typing, string: Branch) -> Branch | None:
-        """The object whose member a string names: `getattr(x, "name")`."""
-        return None
-
-    def lists_members_of(self, typing: Typing, string: Branch) -> Branch | None:
-        """The class whose members a list of strings names, where a string is in one."""
+    def read_by_name(
+        self, typing: Typing, node: Branch, name: str, meanings: Sequence[Meaning]
+    ) -> tuple[Owner, ...] | None:
+        """The classes whose member a string, or a key, names: `getattr(x, "name")`. Empty where it
+        may name one of the meanings; None where it is a text like any other."""
         return None
 
     def given_out(self, typing: Typing, name: str) -> Iterator[tuple[int, str]]:
@@ -521,6 +530,10 @@ class Rules(Tables):
     def same_members(self, typing: Typing, name: str) -> Iterator[tuple[Declared, Declared]]:
         """Pairs of members of a name that are one thing because of how a file uses their types."""
         yield from ()
+
+    def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
+        """Whether members may be those of a class of another project."""
+        return False
 
     def is_alike(self, typing: Typing, owner: Owner, other: Owner) -> bool:
         """Whether a type that is written in place has the members of another, and no more."""

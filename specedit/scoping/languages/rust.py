@@ -241,6 +241,8 @@ class Rust(RustModules):
 
     def may_override(self, member: Declared) -> bool:
         holder = member.node.around(*NESTED)
+        if member.kind == "field":
+            return False
         return holder is None or holder.type != "impl_item" or holder.part("trait") is not None
 
     def required_by(self, typing: Typing, member: Declared) -> tuple[str, bool] | None:

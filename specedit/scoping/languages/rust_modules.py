@@ -17,6 +17,7 @@ from specedit.syntax.branch import Branch
 ROOTS = ("src/lib.rs", "src/main.rs")
 OWN_CRATES = frozenset({"tests", "examples", "benches", "bin"})  # folders whose files are crates
 WORDS = frozenset({"crate", "self", "super"})
+PLAIN_MACROS = ("vec!", "format!")
 
 Place = tuple[str, Branch | None]  # a file, and the `mod` block in it
 
@@ -38,6 +39,8 @@ class RustModules(HeldRules):
     def word(self, project: Project, here: Typing, node: Branch) -> Owner | None:
         """The module that a path stands for: `crate`, `super::user`, `self`."""
         around = node.parent
+        if node.type == "macro_invocation" and here.scopes.text(node).startswith(PLAIN_MACROS):
+            return here.scopes.plain
         if around is not None and around.type == "token_tree":
             return _in_tokens(project, here, node, around)
         if around is None or "scoped" not in around.type or node.field != "path":
@@ -46,12 +49,13 @@ class RustModules(HeldRules):
         first = path[0]
         if first not in WORDS:
             declared = here.lookup(first, node, "type") or _prelude(project, here, first)
+            is_module = declared is not None and declared.node.type == "mod_item"
             if declared is not None and declared.node.type == "extern_crate_declaration":
                 named, home = declared.node.part("name"), project.at(declared.home) or here
                 first = path[0] = home.scopes.text(named) if named is not None else first
-            elif declared is not None or len(path) > 1:
+            elif not is_module and (declared is not None or len(path) > 1):
                 return None
-            if _crates(project).get(first) is None:
+            if not is_module and _crates(project).get(first) is None:
                 return None
         result = _module(project, around_of(project, here, node), path)
         return _owner(project, result) if result is not None else None

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
-from specedit.scoping.languages.rules import Rules, Text, places, tables
+from specedit.scoping.languages.packages import PackageRules
+from specedit.scoping.languages.rules import Text, places, tables
+from specedit.scoping.project import Project
 from specedit.scoping.scope import Declared, Meaning, Rewrite
 from specedit.scoping.scopes import Scopes
+from specedit.scoping.typing import Typing
 from specedit.scoping.uses import MODULE, Uses
 from specedit.syntax.branch import Branch
 
 
-class Scala(Rules):
+class Scala(PackageRules):
     def label(self, leaf: Branch, text: Text) -> str:
-        """A name in backquotes is the same name."""
-        return text(leaf).strip("`")
+        """A name in backquotes is the same name; `x_=` is called by an assignment to `x`."""
+        return text(leaf).strip("`").removesuffix("_=")
 
     def bases_of(self, node: Branch, text: Text) -> list[str]:
         """`new Run { … }` is a Run."""
@@ -48,7 +51,14 @@ class Scala(Rules):
     def module_of(self, scopes: Scopes, imported: Declared) -> str:
         statements = (up for up in imported.leaf.up() if up.type == "import_declaration")
         parts = [part for statement in statements for part in statement.children]
-        return ".".join(scopes.text(part) for part in parts if part.field == "path" and part.named)
+        path = [scopes.text(part) for part in parts if part.field == "path" and part.named]
+        leaf = imported.leaf.at("^ name") or imported.leaf  # `{name => other}`
+        selected = [] if leaf in parts else [scopes.text(leaf)]
+        return ".".join([*path, *selected])
+
+    def named(self, project: Project, here: Typing, leaf: Branch) -> Iterator[Declared]:
+        alias = here.scopes.by_leaf.get(id(leaf.at("^ alias")))
+        yield from (project.imported_declarations(here, alias) if alias is not None else None) or ()
 
     def means(self, uses: Uses, leaf: Branch) -> list[Hashable] | None:
         if leaf.place == "arrow_renamed_identifier.name":
@@ -67,6 +77,8 @@ class Scala(Rules):
         self, leaf: Branch, meaning: Meaning, split: bool, text: Text, old: str, new: str
     ) -> Rewrite | None:
         """A name in backquotes stays in them: in a pattern they say that it is compared with."""
+        if text(leaf).endswith("_="):
+            return Rewrite(leaf.start, leaf.end, f"{old}_=", f"{new}_=")
         if not text(leaf).startswith("`"):
             return None
         return Rewrite(leaf.start, leaf.end, f"`{old}`", f"`{new}`")

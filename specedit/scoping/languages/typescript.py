@@ -71,7 +71,14 @@ class TypeScript(javascript.JavaScript):
     def is_alike(self, typing: Typing, owner: Owner, other: Owner) -> bool:
         if owner.name or owner.node.type != "object_type":
             return False
-        return _has_shape(typing, owner, other) and _has_shape(typing, other, owner)
+        whole = owner.node.place not in ("conditional_type.right", "constraint.")
+        return _has_shape(typing, other, owner) and (not whole or _has_shape(typing, owner, other))
+
+    def adds_elsewhere(self, typing: Typing, owner: Owner) -> bool:
+        """Also `declare module "x" {…}`, `declare global {…}`, `declare namespace X {…}`."""
+        around = (up.type for up in owner.node.up() if up.place == "ambient_declaration.")
+        ours = {"module", "internal_module", "statement_block"}.isdisjoint(around)
+        return not ours or super().adds_elsewhere(typing, owner)
 
     def declared_as(self, scopes: Scopes, leaf: Branch, node: Branch, entry: str) -> str:
         if node.type in ("required_parameter", "optional_parameter") and node.first(*_PROMOTES):
@@ -144,6 +151,7 @@ scopes:
   abstract_class_declaration interface_declaration enum_declaration type_alias_declaration: class
   object_type<type_annotation object_type<type_arguments object_type<array_type: class
   object_type<as_expression object_type<satisfies_expression object_type<constraint: class
+  object_type<conditional_type: class
   internal_module module: namespace
   statement_block<internal_module statement_block<module: shared
   mapped_type_clause conditional_type: block
@@ -165,22 +173,23 @@ type_names: type_identifier
 type_places: nested_type_identifier.module
 bases: extends_clause extends_type_clause implements_clause
 open_types: enum_declaration
-passes_on: non_null_expression
-casts: as_expression satisfies_expression type_assertion
+passes_on: non_null_expression satisfies_expression
+casts: as_expression type_assertion
 around_types: type_annotation parenthesized_type readonly_type
 aliases: type_alias_declaration
 lists: array_type tuple_type
+records_of: Record
 arguments: type_arguments
 unions: union_type intersection_type
 paths: nested_type_identifier nested_identifier
-untyped: type_query string lookup_type
+untyped: type_query string lookup_type index_type_query
 takes_out: call_expression await_expression
 awaits: await_expression
 awaited: Promise PromiseLike
 held:
   get pop shift at find findLast: last
   filter slice sort reverse concat values: same
-inferred: any unknown
+inferred: any unknown ReturnType Awaited InstanceType Parameters ComponentProps
 takes: required_parameter optional_parameter
 wrappers: Readonly Partial Required NonNullable Exclude Extract Pick Omit
 flags: all_implement
