@@ -32,6 +32,10 @@ _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])
 _QUOTES = ('"""', "'''")
 _CLOSES = (*_QUOTES, "*/", "-->")
 _EDGES = (*_CLOSES, "/**", "/*", "<!--")
+_ENGLISH = frozenset(
+    "a all and any as be been by for from has have here in is it not now of on or the this to was"
+    " were with".split()
+)
 _NAME = re.compile(r"[\w$.:]*[\w$][?!]?(?:\(\))?")
 
 
@@ -117,7 +121,8 @@ def names_removed(line: str, defined: Set[str]) -> set[str]:
         whole = ".".join(parts)
         parts += [part.rstrip("?!") for part in parts]
         names |= {whole} if whole in defined else set(defined).intersection(parts)
-    return names - {""}
+    plain = _ENGLISH.intersection(words)  # a method may be called `has`
+    return (names - plain or names) - {""}
 
 
 def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> ShownLines:
