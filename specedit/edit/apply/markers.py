@@ -33,10 +33,11 @@ _QUOTES = ('"""', "'''")
 _CLOSES = (*_QUOTES, "*/", "-->")
 _EDGES = (*_CLOSES, "/**", "/*", "<!--")
 _ENGLISH = frozenset(
-    "a all and any as be been by for from has have here in is it not now of on or the this to was"
-    " were with".split()
+    ("all", "and", "any", "be", "been", "from", "has", "have", "in", "is", "it", "not", "now", "of")
+    + ("the", "this", "to", "was", "with")
 )
 _NAME = re.compile(r"[\w$.:]*[\w$][?!]?(?:\(\))?")
+_ORDER = re.compile(rf"(?i)(?:remove|delete|drop):? (?P<name>{_NAME.pattern})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ def is_remark(line: str) -> bool:
     return line.lstrip().startswith(_REMARK)
 
 
+def says_removed(text: str) -> bool:
+    """Whether a text has a word that says that something is removed."""
+    return _REMOVES.search(text) is not None
+
+
 def names_removed(line: str, defined: Set[str]) -> set[str]:
     """The names in a comment that says that something is removed: those that are defined, and words
     that are no English ones."""
@@ -114,7 +120,9 @@ def names_removed(line: str, defined: Set[str]) -> set[str]:
     words = _NAME.findall(text)
     names = {word.rstrip("()") for word in words if re.search(r"[_.$\d()]|[a-z][A-Z]", word)}
     verbs = (word for word in words if not {word, word.rstrip("()")} & (names | defined))
-    if not _REMOVES.search(" ".join(verbs)):  # a function may be called `remove`
+    if order := _ORDER.fullmatch(text):
+        words = [order["name"]]
+    elif not says_removed(" ".join(verbs)):  # a function may be called `remove`
         return set()
     for word in words:
         parts = re.split(r"[^\w?!]+", word.rstrip("()"))  # a method of Ruby may end so
