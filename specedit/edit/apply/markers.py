@@ -33,8 +33,22 @@ _QUOTES = ('"""', "'''")
 _CLOSES = (*_QUOTES, "*/", "-->")
 _EDGES = (*_CLOSES, "/**", "/*", "<!--")
 _ENGLISH = frozenset(
-    ("all", "and", "any", "be", "been", "from", "has", "have", "in", "is", "it", "not", "now", "of")
-    + ("the", "this", "to", "was", "with")
+    (
+        "all",
+        "and",
+        "any",
+        "been",
+        "from",
+        "has",
+        "in",
+        "is",
+        "it",
+        "not",
+        "of",
+        "the",
+        "this",
+        "was",
+    )
 )
 _NAME = re.compile(r"[\w$.:]*[\w$][?!]?(?:\(\))?")
 _ORDER = re.compile(rf"(?i)(?:remove|delete|drop):? (?P<name>{_NAME.pattern})")
