@@ -139,10 +139,10 @@ STAND_INS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"^(?:and )?(?:the )?(?:rest|remainder) of (?:the|your|this|my)\b.*\b{CODE}\b",
-        rf"^(?:and )?(?:the |your |all )*{LEFT} (?:\w+ ){{0,2}}{CODE}$",
+        rf"^(?:and |keep |leave )?(?:the |your |all )*{LEFT} (?:\w+ ){{0,2}}{CODE}$",
         rf"^(?:and )?(?:the |your |all )*{ALSO} (?:\w+ ){{0,2}}{CODE} (?:{STAYS}|{SAME})$",
         rf"\b{CODE} (?:(?:remains?|stays?|is|are|left|kept) )*{SAME}$",
-        rf"^(?:the )?rest (?:(?:remains?|stays?|is|are) )*{SAME}$",
+        rf"^(?:unchanged|(?:the )?rest (?:(?:remains?|stays?|is|are) )*{SAME})$",
         rf"^(?:your|insert|add|put) (?:\w+ ){{0,3}}{CODE} (?:goes )?here$",
     )
 ]

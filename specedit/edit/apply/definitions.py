@@ -33,6 +33,8 @@ _GROUPS = {
     "namespace": SPACE,
 }
 _CLASS = "class Snippet__ {"  # around methods that stand alone, so that they parse
+_OBJECT = "Snippet__ = {\n"  # around members of an object
+_OBJECTS = frozenset({"javascript", "typescript", "tsx"})
 _BARE = frozenset({"csharp", "java", "javascript", "typescript", "tsx", "kotlin", "scala"})
 OPENING = {"php": "<?php"}
 _OVERLOADS = frozenset({"csharp", "java", "typescript", "tsx", "kotlin", "scala", "cpp"})
@@ -100,6 +102,7 @@ def snippet_definitions(shown: ShownLines, language: Language | None) -> list[De
     opened = opening and any(line.lstrip().startswith(opening) for line in shown.lines)
     heads = [f"{opening}\n"] if opening and not opened else [""]
     heads += [f"{head}{_CLASS}\n" for head in heads if language.name in _BARE or head]
+    heads += [_OBJECT] if language.name in _OBJECTS else []
     fewest, shift = 1 << 30, 0
     found: list[Symbol] = []
     for code in dict.fromkeys((tuple(shown.code(indented)), tuple(shown.balanced()))):
@@ -374,7 +377,7 @@ def _literal(own: Definition, old: Definition | None) -> int | None:
     if old is None or margin(own.head) == margin(old.head):
         return None
     inside = set(old.body)
-    deeper = [line for line in own.body if weight(line) >= 0.6]
+    deeper = [line for line in own.body if weight(line) >= 0.6 and line.strip() != "end"]
     change = Margins([(own.head, old.head)])
     depth = len(margin(old.head))
     if any(len(margin(line)) <= depth for line in deeper):
@@ -393,7 +396,7 @@ def _pairs(own: Definition, old: Definition) -> list[tuple[str, str]]:
     equal = [
         (line, next(iter(inside[line.strip()])))
         for line in own.body
-        if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6
+        if len(inside.get(line.strip(), ())) == 1 and weight(line) >= 0.6 and line.strip()[0] != "*"
     ]
     deeper = [(a, b) for a, b in equal if margin(a) and margin(b)]
     if any(a == b for a, b in deeper):
@@ -415,7 +418,8 @@ def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[
         if len(found := rows.get(lines[n].strip(), [])) == 1 and weight(lines[n]) >= 0.6
     ]
     margins = Margins(known)
-    literal = any(lines[n] in index.rows(0) and weight(lines[n]) >= 0.6 for n in rest)
+    deep = [lines[n] for n in rest if margin(lines[n]) and weight(lines[n]) >= 0.6]
+    literal = any(line in index.rows(0) for line in deep)
     if known and margins.sure and not literal:
         return [(n, margins.applied(lines[n])) for n in rest]
     return []

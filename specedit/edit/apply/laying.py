@@ -26,7 +26,9 @@ from specedit.edit.apply.markers import (
     REMOVED,
     ShownLines,
     brackets_open,
+    comment_text,
     is_remark,
+    says_removed,
     shown_lines,
 )
 from specedit.edit.apply.rules import DEFINITIONS, Merge, reasons_to_refuse
@@ -84,6 +86,11 @@ def laid(snippet: Snippet, file: Sequence[str], language: Language | None) -> La
             comparison.rows = rows
             other = _aligned(comparison)
             result = result if other.refused or other.left_over else other
+    same = not result.refused and result.lines == tuple(file)
+    for line, kind in zip(shown.lines, shown.kinds, strict=True):
+        if same and kind and says_removed(comment_text(line) or ""):
+            reason = "may say that something is removed, and nothing is"
+            return Laid(refused=(Ambiguity(line.strip(), reason, hint="remove it with a diff"),))
     return result
 
 
@@ -180,13 +187,13 @@ def merged_lines(comparison: Comparison, path: Sequence[AlignedLine]) -> list[st
         if step.kept:
             keep(step.at)
             after_blank = False
+        if step.gone:  # it is between lines that stay
+            continue
         below_remark = n and is_remark(rows[n - 1].text)
         above = [] if below_remark or not step.matched else _remarks(columns, at, step.at)
         at = max(at, step.at)
         following = path[n + 1] if n + 1 < len(path) else None
         ends = following is None or following.kept
-        if step.gone:
-            continue
         if row.part == BLANK and step.matched and step.at < at:
             continue
         new_blank = row.part == BLANK and not step.matched and (step.kept or ends)

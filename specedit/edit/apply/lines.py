@@ -225,6 +225,8 @@ class Margins:
         if not line.strip() and self._more is None:
             return line
         own = margin(line)
+        if line[len(own) :][:1] == "*" and len(own) % 2 and own[-1] == " ":  # of a comment
+            own = own[:-1]
         if self._more is not None:
             return self._more + line
         if self._cut is not None and line.startswith(self._cut):

@@ -32,7 +32,26 @@ _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])
 _QUOTES = ('"""', "'''")
 _CLOSES = (*_QUOTES, "*/", "-->")
 _EDGES = (*_CLOSES, "/**", "/*", "<!--")
-_NAME = re.compile(r"[\w$.:]*[\w$](?:\(\))?")
+_ENGLISH = frozenset(
+    (
+        "all",
+        "and",
+        "any",
+        "been",
+        "from",
+        "has",
+        "in",
+        "is",
+        "it",
+        "not",
+        "of",
+        "the",
+        "this",
+        "was",
+    )
+)
+_NAME = re.compile(r"[\w$.:]*[\w$][?!]?(?:\(\))?")
+_ORDER = re.compile(rf"(?i)(?:remove|delete|drop):? (?P<name>{_NAME.pattern})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +71,7 @@ class ShownLines:
                 edge = _edge(line.strip())
                 text = edge if line.count(edge) == 1 else ""
                 line = f"{margin(line)}pass" if colons and above.endswith(":") else text
-            above = line.strip() or above
+            above = above if comment_text(line) is not None else line.strip() or above
             result.append(line)
         return result
 
@@ -103,6 +122,11 @@ def is_remark(line: str) -> bool:
     return line.lstrip().startswith(_REMARK)
 
 
+def says_removed(text: str) -> bool:
+    """Whether a text has a word that says that something is removed."""
+    return _REMOVES.search(text) is not None
+
+
 def names_removed(line: str, defined: Set[str]) -> set[str]:
     """The names in a comment that says that something is removed: those that are defined, and words
     that are no English ones."""
@@ -110,13 +134,17 @@ def names_removed(line: str, defined: Set[str]) -> set[str]:
     words = _NAME.findall(text)
     names = {word.rstrip("()") for word in words if re.search(r"[_.$\d()]|[a-z][A-Z]", word)}
     verbs = (word for word in words if not {word, word.rstrip("()")} & (names | defined))
-    if not _REMOVES.search(" ".join(verbs)):  # a function may be called `remove`
+    if order := _ORDER.fullmatch(text):
+        words = [order["name"]]
+    elif not says_removed(" ".join(verbs)):  # a function may be called `remove`
         return set()
     for word in words:
-        parts = re.split(r"\W+", word.rstrip("()"))
+        parts = re.split(r"[^\w?!]+", word.rstrip("()"))  # a method of Ruby may end so
         whole = ".".join(parts)
+        parts += [part.rstrip("?!") for part in parts]
         names |= {whole} if whole in defined else set(defined).intersection(parts)
-    return names - {""}
+    plain = _ENGLISH.intersection(words)  # a method may be called `has`
+    return (names - plain or names) - {""}
 
 
 def shown_lines(lines: Sequence[str], old: Sequence[str], defined: Set[str]) -> ShownLines:

@@ -157,10 +157,13 @@ def _stays(new: str, how: str, old: Definition) -> Ambiguity:
 def _comments_for_code(merge: Merge) -> Iterator[Ambiguity]:
     """The new comments that replace lines of code, where nothing else replaces them. Case: a marker
     in other words."""
-    for _, new, gone in _gaps(merge):
+    said = {n for old in merge.comparison.removed for n in range(old.top, old.last)}
+    for _, a, b, c, d in opcodes(merge.file, merge.new):
+        new = _solid(merge.new[c:d])
+        gone = [n for n in range(a, b) if n not in said and _is_code(merge.file[n])]
         if new and len(gone) > MAX_REPLACED_LINES and not any(map(_is_code, new)):
-            hint = "write `...` in it if the code stays"
-            yield Ambiguity(new[0].strip(), "is a comment in place of this code", _span(gone), hint)
+            hint, span = "write `...` in it if the code stays", ((gone[0] + 1, gone[-1] + 1),)
+            yield Ambiguity(new[0], "is a comment in place of this code", span, hint)
 
 
 def _many_dropped(merge: Merge) -> Iterator[Ambiguity]:
@@ -352,8 +355,9 @@ def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
     def remarks(lines: Sequence[str]) -> list[str]:
         return [x for x in lines if comment_text(x) is not None or x.strip()[:2] in _IN_COMMENT]
 
-    def balance(lines: Sequence[str]) -> int:
-        return "\n".join(lines).count("/*") - "\n".join(lines).count("*/")
+    def balance(lines: Sequence[str]) -> tuple[int, int]:
+        text = "\n".join(lines)
+        return text.count("/*") - text.count("*/"), text.count("{") - text.count("}")
 
     for _, a, b, c, d in opcodes(merge.file, merge.new):
         lost = remarks(merge.file[a:b])
@@ -361,7 +365,7 @@ def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
             reason, hint = "is not shown, and would go", "show it, or remove it with a diff"
             yield Ambiguity(lost[0].strip(), reason, ((a + 1, b),), hint)
     if balance(merge.file) != balance(merge.new):
-        reason = "a comment would begin or end elsewhere"
+        reason = "a comment or a block would begin or end elsewhere"
         yield Ambiguity(merge.rows[0].text.strip(), reason, hint="show more lines around it")
 
 
@@ -619,8 +623,8 @@ def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
     return above is not None and not apart and not path[above].matched
 
 
-LINES: tuple[Rule, ...] = (_comments_for_code, _many_dropped, _without_end, _unended)
-DEFINITIONS: tuple[Rule, ...] = (_to_remove, _lost, _doubled)
+LINES: tuple[Rule, ...] = (_many_dropped, _without_end, _unended)
+DEFINITIONS: tuple[Rule, ...] = (_comments_for_code, _to_remove, _lost, _doubled)
 DOUBTS: tuple[Rule, ...] = (
     *(
         _comments_lost,
