@@ -420,6 +420,7 @@ def _moved(lines: Sequence[str], rest: Sequence[int], index: FileIndex) -> list[
     margins = Margins(known)
     deep = [lines[n] for n in rest if margin(lines[n]) and weight(lines[n]) >= 0.6]
     literal = any(line in index.rows(0) for line in deep)
-    if known and margins.sure and not literal:
+    top = {margin(line) for line, other in known if not margin(other)}
+    if known and margins.sure and not literal and len(top) < 2:
         return [(n, margins.applied(lines[n])) for n in rest]
     return []
