@@ -275,7 +275,8 @@ def _accessed(project: Project, every: Sequence[ResolvedName]) -> Iterator[tuple
     """The uses of what is renamed under a name that is made of its own: `x.getTotal()`."""
     declared = [(x.rules.accessors(each), each) for x in every for each in x.chosen_declarations()]
     for (words, ends), each in declared:
-        paths = project.matching(rf"(?:{'|'.join(words)})\b", ends) if words else ()
+        pattern = rf"(?:{'|'.join(map(re.escape, words))})\b"
+        paths = project.matching(pattern, ends) if words else ()
         for path, typing in ((path, project.typing(path)) for path in paths):
             for leaf, word in typing.scopes.leaves if typing is not None else ():
                 if typing is None or word not in words:

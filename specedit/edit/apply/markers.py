@@ -14,7 +14,8 @@ from specedit.syntax.work import spend
 
 LEFT_OUT, MAYBE, REMOVED = "left out", "maybe", "removed"
 _COMMENT = re.compile(
-    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;]+(?=[\s.…(]|$)|%+(?=\s*(?:[.…]|\w+\s)))\s*(?P<text>.*?)\s*"
+    r"(?://+!?|(?P<block>\{?/\*+|<!--+)|--(?=\s)|[#;]+(?=[\s.…(]|$)|%+(?=\s*(?:[.…]|\w+\s)))"
+    r"\s*(?P<text>.*?)\s*"
     r"(?P<end>\*+/\}?|--+>)?"
 )
 _DOTS = re.compile(r"[\[(<]?\s*(?:\.{3,}|…)(?:\s+.*|\s*[,;\])>]*)")
@@ -32,24 +33,7 @@ _LITERAL = re.compile(r"""//.*|/\*.*?(?:\*/|$)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])
 _QUOTES = ('"""', "'''")
 _CLOSES = (*_QUOTES, "*/", "-->")
 _EDGES = (*_CLOSES, "/**", "/*", "<!--")
-_ENGLISH = frozenset(
-    (
-        "all",
-        "and",
-        "any",
-        "been",
-        "from",
-        "has",
-        "in",
-        "is",
-        "it",
-        "not",
-        "of",
-        "the",
-        "this",
-        "was",
-    )
-)
+_ENGLISH = frozenset(re.findall(r"\w+", "all and any been from has in is it not of the this was"))
 _NAME = re.compile(r"[\w$.:]*[\w$][?!]?(?:\(\))?")
 _ORDER = re.compile(rf"(?i)(?:remove|delete|drop):? (?P<name>{_NAME.pattern})")
 

@@ -68,6 +68,7 @@ BRANCHES = frozenset(  # heads of blocks of which there are several side by side
 NEIGHBOUR_LINES = 200  # in which no other line is like the first one of a block
 MIN_EQUAL_LINES = 2  # equal lines that say which block theirs is
 MIN_SHARED_WORDS = 5  # words that two first lines of a branch share
+NOT_SHOWN, SHOW_OR_REMOVE = "is not shown, and would go", "show it, or remove it with a diff"
 _HEADS = {"toml": re.compile(r"\[.*\]"), "yaml": re.compile(r"[\w\"'-]+:")}
 _IN_COMMENT = ("/*", "*/", "* ", "*")
 _REMOVE_THIS = re.compile(
@@ -362,8 +363,7 @@ def _comments_lost(merge: Merge) -> Iterator[Ambiguity]:
     for _, a, b, c, d in opcodes(merge.file, merge.new):
         lost = remarks(merge.file[a:b])
         if len(lost) > len(remarks(merge.new[c:d])):
-            reason, hint = "is not shown, and would go", "show it, or remove it with a diff"
-            yield Ambiguity(lost[0].strip(), reason, ((a + 1, b),), hint)
+            yield Ambiguity(lost[0].strip(), NOT_SHOWN, ((a + 1, b),), SHOW_OR_REMOVE)
     if balance(merge.file) != balance(merge.new):
         reason = "a comment or a block would begin or end elsewhere"
         yield Ambiguity(merge.rows[0].text.strip(), reason, hint="show more lines around it")
@@ -378,8 +378,7 @@ def _tables_lost(merge: Merge) -> Iterator[Ambiguity]:
     names = {found[0] for line in merge.new if (found := head.match(line))}
     for n, line in enumerate(merge.file, 1):
         if (found := head.match(line)) and found[0] not in names:
-            reason, hint = "is not shown, and would go", "show it, or remove it with a diff"
-            yield Ambiguity(line.strip(), reason, ((n, n),), hint)
+            yield Ambiguity(line.strip(), NOT_SHOWN, ((n, n),), SHOW_OR_REMOVE)
 
 
 def _to_remove(merge: Merge) -> Iterator[Ambiguity]:
@@ -626,19 +625,18 @@ def _in_new_block(merge: Merge, path: _Path, n: int) -> bool:
 LINES: tuple[Rule, ...] = (_many_dropped, _without_end, _unended)
 DEFINITIONS: tuple[Rule, ...] = (_comments_for_code, _to_remove, _lost, _doubled)
 DOUBTS: tuple[Rule, ...] = (
-    *(
-        _comments_lost,
-        _tables_lost,
-        _floating,
-        _partial,
-        _moved,
-        _repeated,
-        _never_run,
-        _beside,
-        _new_blocks,
-        _only_added,
-    ),
-    *(_known, _elsewhere),
+    _comments_lost,
+    _tables_lost,
+    _floating,
+    _partial,
+    _moved,
+    _repeated,
+    _never_run,
+    _beside,
+    _new_blocks,
+    _only_added,
+    _known,
+    _elsewhere,
 )
 RULES = (LINES, DEFINITIONS, DOUBTS)
 

@@ -61,7 +61,7 @@ class Cpp(c.C):
     def overrides(self, declared: Declared, other: Declared, text: Text) -> bool:
         """Only what is virtual is overridden; anything else is hidden, unless `using` shows it."""
         own = scopes_of(declared).text(declared.owner.node) if declared.owner is not None else ""
-        if re.search(rf"\busing\s.*::\s*{declared.name}\s*;", own):
+        if re.search(rf"\busing\s.*::\s*{re.escape(declared.name)}\s*;", own):
             return True
         whole = other.node.parent if other.node.type.endswith("_declarator") else other.node
         head = text(whole or other.node).split("{")[0]
